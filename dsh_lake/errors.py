@@ -1,0 +1,122 @@
+"""What can go wrong, as one tree; facts are attributes and the message is built from them.
+
+    DshLakeError
+      SourceError        a file or folder could not be opened or is of no known kind
+        UnreadableSource
+        UnknownSourceKind
+      FormatError        bytes that are not what the format says (path, offset, expected, found)
+        FrameError         zstd framing
+        RecordError        a line that is no record
+          UnsupportedVersion
+        CanonicalError     a JSON value without a canonical text
+      SchemaError        a table we built does not match its declaration: our fault
+      LakeError          the lake cannot be used as asked
+        NotALake
+        LakeBusy
+        VersionMismatch
+      QueryError         SQL that cannot be found or run
+        UnknownQuery
+        QueryAssetsMissing
+        QueryFailed
+      UsageError         the caller asked for something that makes no sense
+
+Catch ``DshLakeError`` for all of them. A failed verification or a line that does not parse is no
+exception: it is a finding, a row with place and reason.
+"""
+
+from __future__ import annotations
+
+
+class DshLakeError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class SourceError(DshLakeError):
+    """A file or folder could not be opened, or is of no known kind."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")
+
+
+class UnreadableSource(SourceError):
+    """The operating system refused to give the bytes."""
+
+
+class UnknownSourceKind(SourceError):
+    """Neither a session archive nor a cassette."""
+
+
+class FormatError(DshLakeError):
+    """Bytes that are not what the format says.
+
+    Attributes: ``path`` (None when the caller has not named one yet), ``offset`` (byte offset or
+    None), ``expected``, ``found`` (a short description, never content).
+    """
+
+    def __init__(
+        self, expected: str, found: str, *, path: str | None = None, offset: int | None = None
+    ) -> None:
+        self.expected = expected
+        self.found = found
+        self.path = path
+        self.offset = offset
+        place = f"{path or 'input'}" + (f" at byte {offset}" if offset is not None else "")
+        super().__init__(f"{place}: expected {expected}, found {found}")
+
+
+class FrameError(FormatError):
+    """Zstd framing is broken."""
+
+
+class RecordError(FormatError):
+    """A line that is no record."""
+
+
+class UnsupportedVersion(RecordError):
+    """A session written by a newer DSH than this package knows."""
+
+
+class CanonicalError(FormatError):
+    """A JSON value that has no canonical text (a non-finite number, negative zero)."""
+
+
+class SchemaError(DshLakeError):
+    """A table does not match its declaration: a fault of this package, not of the input."""
+
+
+class LakeError(DshLakeError):
+    """The lake cannot be used as asked."""
+
+
+class NotALake(LakeError):
+    """The folder holds no lake."""
+
+
+class LakeBusy(LakeError):
+    """Another process is writing this lake."""
+
+
+class VersionMismatch(LakeError):
+    """The lake was written by an incompatible version, or in the other content mode."""
+
+
+class QueryError(DshLakeError):
+    """SQL that cannot be found or run."""
+
+
+class UnknownQuery(QueryError):
+    """No query of that name."""
+
+
+class QueryAssetsMissing(QueryError):
+    """The queries folder is neither packaged nor beside the package."""
+
+
+class QueryFailed(QueryError):
+    """The engine refused or failed a query; the message says where."""
+
+
+class UsageError(DshLakeError):
+    """The caller asked for something that makes no sense."""
