@@ -8,7 +8,11 @@
         FrameError         zstd framing
         RecordError        a line that is no record
           UnsupportedVersion
+          MalformedJson
+          DuplicateMember
         CanonicalError     a JSON value without a canonical text
+      CassetteError      what the cassette tool refuses, with the tool's own code and message
+        CassetteFormatError, CassetteAmbiguityError, CassetteMismatchError, CassetteRecordedError
       SchemaError        a table we built does not match its declaration: our fault
       LakeError          the lake cannot be used as asked
         NotALake
@@ -120,3 +124,53 @@ class QueryFailed(QueryError):
 
 class UsageError(DshLakeError):
     """The caller asked for something that makes no sense."""
+
+
+class MalformedJson(RecordError):
+    """Text that is not JSON in the sense of RFC 8259."""
+
+
+class DuplicateMember(RecordError):
+    """An object names a member twice."""
+
+
+class CassetteError(DshLakeError):
+    """Something the original cassette tool refuses; ``code`` and the message are the tool's own."""
+
+    def __init__(self, message: str, code: str) -> None:
+        self.message = message
+        self.code = code
+        super().__init__(message)
+
+
+class CassetteFormatError(CassetteError):
+    """A file that is no valid cassette, or a record that must not become part of one."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "CASSETTE_FORMAT")
+
+
+class CassetteAmbiguityError(CassetteError):
+    """Recorded calls, or live parents, that cannot be told apart."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "CASSETTE_AMBIGUOUS")
+
+
+class CassetteMismatchError(CassetteError):
+    """A live call that no recorded one answers, or recorded calls nobody made.
+
+    ``diagnosis`` says why and which recorded calls came near, when one call is meant.
+    """
+
+    def __init__(self, message: str, diagnosis: object = None) -> None:
+        self.diagnosis = diagnosis
+        super().__init__(message, "CASSETTE_MISMATCH")
+
+
+class CassetteRecordedError(CassetteError):
+    """An error that a cassette recorded, or the abort of a replay before publication."""
+
+    def __init__(self, message: str, code: str, recorded_name: str) -> None:
+        self.recorded_name = recorded_name
+        super().__init__(message, code)
