@@ -144,6 +144,12 @@ def test_flat_logs_alone_make_no_home_but_are_reported(base: Path) -> None:
         assert told(discovery, base) == [("info", "flat-log", "sessions/_no-cwd/old.jsonl.zstd")]
 
 
+@pytest.mark.parametrize("place", ["other/--w--/x.jsonl", "sessions/plain/x.jsonl", "sessions/x.jsonl"])
+def test_other_line_files_are_nobodys_business(base: Path, place: str) -> None:
+    write(base / place)
+    assert discover([base]) == Discovery((), (), (str(base),))
+
+
 # ---------------------------------------------------------------- what a found file says
 
 
@@ -201,6 +207,11 @@ def test_a_file_given_by_name_is_read_whatever_its_name(base: Path) -> None:
         (str(odd), str(odd), 1, "session", None, False),
         (str(cassette), str(cassette), 2, "cassette", None, False),
     ]
+
+
+def test_a_fixture_may_lie_in_a_home(base: Path) -> None:
+    write(log(base, "--w--", "a").parent / "snapshot.yml")
+    assert [source.kind for source in discover([base]).files] == ["fixture"]
 
 
 def test_a_fixture_given_by_name_is_a_fixture(base: Path) -> None:
