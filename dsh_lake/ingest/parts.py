@@ -1,0 +1,137 @@
+"""Rows to Parquet part files of the lake, in bounded memory.
+
+A part file is written straight into its table's folder and is invisible until a commit names it. Rows
+are encoded in row groups of bounded size; a file is closed when it is large enough to be worth it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dsh_lake.schemas import ROW_TABLES, TABLES, stored_schema
+from dsh_lake.tables.arrow import to_batch
+from dsh_lake.tables.place import Row
+
+COMPRESSION_LEVEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PartLimits:
+    """Bounds of what is held before it is written."""
+
+    text_bytes: int = 16 << 20
+    """Decoded text whose rows are held at once."""
+    rows: int = 50_000
+    """Rows of one table held at once."""
+    file_bytes: int = 64 << 20
+    """Size at which a part file is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A finished part file: the add action of a commit needs no more."""
+
+    table: str
+    name: str
+    size_bytes: int
+    rows: int
+    modified_ms: int
+
+
+class PartWriter:
+    """Collects rows per table and writes them to part files below ``tables``."""
+
+    def __init__(self, tables: Path, prefix: str, limits: PartLimits | None = None) -> None:
+        self.rows: dict[str, list[Row]] = {name: [] for name in ROW_TABLES}
+        self._tables = tables
+        self._prefix = prefix
+        self._limits = limits or PartLimits()
+        self._held_bytes = 0
+        self._writers: dict[str, _OpenPart] = {}
+        self._count = 0
+        self._parts: list[Part] = []
+
+    def relieve(self, text_bytes: int) -> None:
+        """Take note of text that became rows; write what has grown too large to hold."""
+        self._held_bytes += text_bytes
+        if self._held_bytes >= self._limits.text_bytes:
+            self._write("events")
+            self._held_bytes = 0
+            for table, rows in self.rows.items():
+                if len(rows) >= self._limits.rows:
+                    self._write(table)
+
+    def finish(self) -> list[Part]:
+        """Write everything held, close all files and say what was written."""
+        for table in self.rows:
+            self._write(table)
+        for table in list(self._writers):
+            self._close(table)
+        return self._parts
+
+    def _write(self, table: str) -> None:
+        rows = self.rows[table]
+        if not rows:
+            return
+        writer = self._writers.get(table)
+        if writer is None:
+            name = f"part-{self._prefix}-{self._count:05d}.parquet"
+            self._count += 1
+            writer = self._writers[table] = _OpenPart(table, self._tables / table / name)
+        writer.write(rows)
+        rows.clear()
+        if writer.size_bytes >= self._limits.file_bytes:
+            self._close(table)
+
+    def _close(self, table: str) -> None:
+        self._parts.append(self._writers.pop(table).close())
+
+
+class _OpenPart:
+    def __init__(self, table: str, path: Path) -> None:
+        self._table = table
+        self._path = path
+        self._rows = 0
+        self._sink = pa.OSFile(os.fspath(path), "wb")
+        self._writer = open_parquet(table, self._sink)
+
+    @property
+    def size_bytes(self) -> int:
+        return int(self._sink.tell())
+
+    def write(self, rows: list[Row]) -> None:
+        batch = to_batch(self._table, rows)
+        self._rows += batch.num_rows
+        self._writer.write_batch(batch)
+
+    def close(self) -> Part:
+        self._writer.close()
+        self._sink.close()
+        return finished_part(self._table, self._path, self._rows)
+
+
+def open_parquet(table: str, sink: pa.NativeFile) -> pq.ParquetWriter:
+    """A writer for the stored schema of ``table``: free text neither as dictionary nor with statistics."""
+    short = [column.name for column in TABLES[table].stored if not column.is_content]
+    return pq.ParquetWriter(
+        sink,
+        stored_schema(table),
+        compression="zstd",
+        compression_level=COMPRESSION_LEVEL,
+        use_dictionary=short,
+        write_statistics=short,
+    )
+
+
+def finished_part(table: str, path: Path, rows: int) -> Part:
+    """A part file that is complete on disk."""
+    os.chmod(path, 0o600)
+    stat = path.stat()
+    return Part(table, path.name, stat.st_size, rows, int(stat.st_mtime * 1000))
+
+

@@ -1,0 +1,274 @@
+"""One session log, from the bytes on disk to rows and to the facts that its ``sources`` row holds.
+
+A file that only grew is read from the end of its last complete frame on; whether it only grew is
+decided by the digest of what was read before, never by its size or times alone. A file that has a
+torn tail, or that ends inside a line, gives the rows that can be had and is taken up again at the
+last point where both a frame and a line were complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dsh_lake.frames import FileBytes, PieceKind
+from dsh_lake.ingest.session import HeaderRejected, RowTarget, SessionLines
+from dsh_lake.ingest.state import FileState, HeaderFacts, Note, dump, load
+from dsh_lake.ingest.text import Fault, FrameEnd, Line, Tail, TextLimits, encoding_of, read_text
+from dsh_lake.tables.place import Row
+
+RACY_NS = 2_000_000_000
+"""A file changed less than this before it was read may change again within one tick of its clock."""
+
+_HASH_BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileTask:
+    """One file to read: what is known of it before, and how its rows are to be marked."""
+
+    path: str
+    kind: str
+    source_key: int
+    batch: int
+    size_bytes: int = 0
+    generation: int | None = None
+    named_encoding: str | None = None
+    resume: str | None = None
+    prefix_sha256: str | None = None
+    with_content: bool = True
+    limits: TextLimits = field(default_factory=TextLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What reading a file showed. ``state`` counts what was read for good, ``header`` and ``notes`` are
+    as of the end of the file; ``resume`` is None when the next scan must start over."""
+
+    source_key: int
+    status: str
+    message: str | None
+    state: FileState
+    header: HeaderFacts | None
+    notes: tuple[Note, ...]
+    torn_tail_bytes: int
+    recovered_lines: int
+    resume: str | None
+    prefix_sha256: str | None
+    is_continued: bool
+    size_bytes: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    is_racy: bool
+
+
+Relieve = Callable[[int], None]
+"""Called with the bytes of text just turned into rows; may take the rows away."""
+
+
+def read_session_file(task: FileTask, rows: dict[str, list[Row]], relieve: Relieve) -> FileFacts:
+    """Read one session log; its rows are added to ``rows``.
+
+    Raises:
+        UnreadableSource: the operating system refuses to open or read the file.
+    """
+    with FileBytes(Path(task.path)) as source:
+        return _SessionFile(task, rows, relieve, source).read()
+
+
+class _SessionFile:
+    def __init__(
+        self, task: FileTask, rows: dict[str, list[Row]], relieve: Relieve, source: FileBytes
+    ) -> None:
+        self._task = task
+        self._relieve = relieve
+        self._source = source
+        self._stat = source.status()
+        self._is_racy = time.time_ns() - max(self._stat.st_ctime_ns, self._stat.st_mtime_ns) < RACY_NS
+        self._state, self._is_continued = self._start()
+        self._target = RowTarget(rows, task.source_key, task.batch, task.with_content)
+        self._lines = SessionLines(self._state, self._target)
+        self._header_fault: HeaderRejected | None = None
+
+    def _start(self) -> tuple[FileState, bool]:
+        """The state to go on from: the remembered one if the bytes before it are still the same."""
+        task = self._task
+        if task.resume is not None and task.prefix_sha256 is not None:
+            state = load(task.resume)
+            if state.offset <= self._source.size and self._digest(state.offset) == task.prefix_sha256:
+                return state, True
+        return FileState(encoding=encoding_of(self._source, task.named_encoding)), False
+
+    def _digest(self, size: int) -> str:
+        digest, at = hashlib.sha256(), 0
+        while at < size and (block := self._source.read_at(at, min(_HASH_BLOCK_BYTES, size - at))):
+            digest.update(block)
+            at += len(block)
+        return digest.hexdigest()
+
+    def read(self) -> FileFacts:
+        if self._source.size == 0:
+            return self._facts("skipped", "the file is empty", self._state, 0, 0, can_resume=False)
+        encoding = "zstd" if self._state.encoding == "zstd" else "plain"
+        tail = Tail(0, 0, (), 0, "", "")
+        for step in read_text(
+            self._source,
+            encoding,
+            offset=self._state.offset,
+            frame=self._state.frames + 1,
+            limits=self._task.limits,
+        ):
+            if isinstance(step, Line):
+                self._add(step)
+            elif isinstance(step, FrameEnd):
+                self._account(step)
+            elif isinstance(step, Fault):
+                self._add_fault(step)
+            else:
+                tail = step
+        return self._finish(tail)
+
+    def _add(self, line: Line) -> None:
+        if self._header_fault is not None:
+            self._state.line += 1
+            self._state.lines += not line.text.isspace() and line.text != b""
+            return
+        try:
+            self._lines.add(line)
+        except HeaderRejected as fault:
+            self._header_fault = fault
+            if not fault.is_newer:
+                self._state.rejected_lines += 1
+                self._lines.add_reject(self._state.line, line.frame, line.offset, fault.code, fault.message)
+
+    def _account(self, end: FrameEnd) -> None:
+        state = self._state
+        state.offset = end.offset + end.size
+        if end.kind is PieceKind.TEXT:
+            state.good_frame_bytes += end.size
+            state.decoded_bytes += end.text_bytes
+            state.frames = end.frame
+            self._relieve(end.text_bytes)
+        elif end.kind is PieceKind.SKIPPABLE:
+            state.skippable_frames += 1
+            state.skippable_bytes += end.size
+        elif end.kind is PieceKind.BAD:
+            state.frames = end.frame
+            state.bad_frames += 1
+            state.bad_frame_bytes += end.size
+        else:
+            state.unframed_bytes += end.size
+
+    def _add_fault(self, fault: Fault) -> None:
+        self._state.is_partial = True
+        self._lines.add_reject(None, fault.frame, fault.offset, fault.code, fault.message)
+
+    # -- the end of the file -------------------------------------------------------------------------------
+
+    def _finish(self, tail: Tail) -> FileFacts:
+        state, target = self._state, self._target
+        self._note_names()
+        is_at_line_end = tail.rest == 0
+        end_state = state.copy()
+        target = replace(target, is_tail=True)
+        if tail.size:
+            SessionLines(state, target).add_reject(None, 0, tail.offset, tail.code, tail.message)
+        elif not is_at_line_end:
+            message = "the last complete frame ends inside a line; the line is not read"
+            SessionLines(state, target).add_reject(
+                state.line + 1, state.frames, None, "unterminated-line", message
+            )
+        recovered = self._recover(tail, end_state, target)
+        status, message_or_none = self._status(end_state, bool(tail.size) or not is_at_line_end)
+        return self._facts(
+            status, message_or_none, end_state, tail.size, recovered, can_resume=is_at_line_end
+        )
+
+    def _note_names(self) -> None:
+        """Remarks on a file name that its content contradicts; once, when the header is first read."""
+        task, state = self._task, self._state
+        if self._is_continued:
+            return
+        if task.named_encoding is not None and task.named_encoding != state.encoding and state.lines:
+            message = f"the name says {task.named_encoding}, the content is {state.encoding}; the content decides"
+            state.note("warn", "encoding-disagrees", message)
+        header = state.header
+        if header and task.generation is not None and task.generation != header.format_version:
+            message = (
+                f"the header says version {header.format_version}, the name says {task.generation}; "
+                "the header decides"
+            )
+            state.note("warn", "name-disagrees", message, line=1)
+
+    def _recover(self, tail: Tail, end_state: FileState, target: RowTarget) -> int:
+        """Rows from the whole lines of a torn frame. They count for nothing but their own number."""
+        if self._header_fault is not None or not tail.recovered:
+            return 0
+        lines = SessionLines(end_state, replace(target, is_recovered=True))
+        count = 0
+        for line in tail.recovered:
+            try:
+                lines.add(line)
+            except HeaderRejected:
+                break
+            count += bool(line.text.strip())
+        return count
+
+    def _status(self, end_state: FileState, is_torn: bool) -> tuple[str, str | None]:
+        fault = self._header_fault
+        if fault is not None:
+            return ("skipped" if fault.is_newer else "failed"), fault.message
+        if end_state.header is None:
+            return "failed", "no header could be read"
+        if is_torn or end_state.is_partial:
+            return "partial", None
+        return "ok", None
+
+    def _facts(
+        self,
+        status: str,
+        message: str | None,
+        end_state: FileState,
+        torn_tail_bytes: int,
+        recovered_lines: int,
+        *,
+        can_resume: bool,
+    ) -> FileFacts:
+        state, stat = self._state, self._stat
+        can_resume = can_resume and status in ("ok", "partial") and state.header is not None
+        digest = self._digest(state.offset) if can_resume else None
+        after = self._source.status()
+        if (after.st_ctime_ns, after.st_mtime_ns) != (stat.st_ctime_ns, stat.st_mtime_ns):
+            # It changed while it was read: an append is harmless, anything else would be signed unseen.
+            digest = digest if after.st_size > stat.st_size else None
+        return FileFacts(
+            source_key=self._task.source_key,
+            status=status,
+            message=message,
+            state=state,
+            header=end_state.header,
+            notes=(*end_state.notes.values(), *_closing_notes(end_state)),
+            torn_tail_bytes=torn_tail_bytes,
+            recovered_lines=recovered_lines,
+            resume=dump(state) if digest is not None else None,
+            prefix_sha256=digest,
+            is_continued=self._is_continued,
+            size_bytes=self._source.size,
+            mtime_ns=stat.st_mtime_ns,
+            ctime_ns=stat.st_ctime_ns,
+            inode=stat.st_ino,
+            is_racy=self._is_racy,
+        )
+
+
+def _closing_notes(state: FileState) -> list[Note]:
+    """Remarks that only the end of the file can tell."""
+    header = state.header
+    if header and header.is_seeded and header.format_version >= 2 and not state.inherited_cut:
+        message = "the session is seeded but no marker says where its own events begin; all count as its own"
+        return [Note("warn", "no-seed-marker", message, count=1)]
+    return []

@@ -1,0 +1,99 @@
+"""What a reader knows of a file so far: enough to go on later from the last complete frame.
+
+A :class:`FileState` is all that the next scan needs besides the file itself. It travels as JSON in the
+``resume`` column of ``sources``.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+
+class Note(Struct):
+    """A remark on a file, met once or many times: a finding that is no reject."""
+
+    severity: str
+    code: str
+    message: str
+    count: int = 0
+    line: int | None = None
+
+
+class HeaderFacts(Struct):
+    """What the header line says, in the lake's words and units."""
+
+    session_id: str
+    format_version: int
+    created_at_us: int | None = None
+    cwd: str | None = None
+    parent_session_id: str | None = None
+    origin: str | None = None
+    delegation_depth: int | None = None
+    agent_preset: str | None = None
+    is_seeded: bool | None = None
+    seed_length: int = 0
+
+
+class FileState(Struct):
+    """Counters and carried values of one file, up to ``offset``.
+
+    Sizes are bytes; ``frames`` counts complete data frames, good or bad; ``line`` is the number of the
+    last line read, blank ones included; ``next_seq`` what the next event should be numbered.
+    """
+
+    offset: int = 0
+    encoding: str | None = None
+    frames: int = 0
+    bad_frames: int = 0
+    skippable_frames: int = 0
+    good_frame_bytes: int = 0
+    bad_frame_bytes: int = 0
+    skippable_bytes: int = 0
+    unframed_bytes: int = 0
+    decoded_bytes: int = 0
+    line: int = 0
+    lines: int = 0
+    rejected_lines: int = 0
+    is_partial: bool = False
+    header: HeaderFacts | None = None
+    events: int = 0
+    next_seq: int = 0
+    turn: int | None = None
+    step: int | None = None
+    provider: str | None = None
+    model: str | None = None
+    inherited_cut: int = 0
+    inherited_events: int = 0
+    title: str | None = None
+    first_event_us: int | None = None
+    last_event_us: int | None = None
+    notes: dict[str, Note] = {}
+
+    def note(
+        self, severity: str, code: str, message: str, *, line: int | None = None, about: str = ""
+    ) -> None:
+        """Count a remark; remarks of one ``code`` and ``about`` are told once, with the first line."""
+        key = f"{code} {about}"
+        note = self.notes.get(key)
+        if note is None:
+            note = self.notes[key] = Note(severity, code, message, line=line)
+        note.count += 1
+
+    def copy(self) -> FileState:
+        """An independent copy, as it would come back from :func:`dump`."""
+        return load(dump(self))
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(FileState).decode
+
+
+def dump(state: FileState) -> str:
+    """The state as JSON text."""
+    return _encode(state).decode()
+
+
+def load(text: str) -> FileState:
+    """The state from JSON text."""
+    return _decode(text)

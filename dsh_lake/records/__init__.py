@@ -1,0 +1,1 @@
+"""Lines to typed records: one module per file format."""

@@ -1,0 +1,481 @@
+"""One line of a session log to a typed record, for every generation v0 to v4.
+
+The envelope is read for every line, with ``data`` left as the source's own bytes; the payloads that
+tables are made of are then decoded to the fields that the tables need and no more. Both steps have a
+fast path (msgspec) and, for what that refuses, an exact one that keeps every usable field and leaves
+an unusable one unset: a plug-in that spells a known key its own way loses that field, not its row.
+
+Source: session-archive.md sections 3 to 8, session-generations.md sections 2 to 5.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from dsh_lake.records.strict_json import NotJson, TooDeep, member_spans, parse, without_surrogates
+
+NEWEST_VERSION = 4
+MAX_COUNT = 2**53 - 1
+"""Largest whole number that the producer's language holds exactly."""
+
+Opt = UnsetType
+_NO_RAW: Any = UNSET
+_RecordT = TypeVar("_RecordT", bound=Struct)
+
+
+class Rejected(Exception):
+    """A line that is no record: ``code`` and ``message`` for the row of ``rejects``."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        self.message = message
+        super().__init__(message)
+
+
+class Envelope(Struct):
+    """What every line has in common. ``data`` and ``surface_op`` are raw JSON, unset when absent."""
+
+    type: str
+    seq: int | Opt = UNSET
+    time: int | float | Opt = UNSET
+    data: Raw = _NO_RAW
+    surface_op: Raw = msgspec.field(default=_NO_RAW, name="surfaceOp")
+    ignorable: bool | Opt = UNSET
+    seq0: int | Opt = UNSET
+    time0: int | float | Opt = UNSET
+
+
+class Header(Struct, rename="camel"):
+    """The first line. Every field may be missing in some generation; the reader decides what follows."""
+
+    id: str | Opt = UNSET
+    version: int | Opt = UNSET
+    created_at: int | float | Opt = UNSET
+    cwd: str | Opt = UNSET
+    parent_session: str | Opt = UNSET
+    origin: str | Opt = UNSET
+    delegation_depth: int | Opt = UNSET
+    agent_preset: str | Opt = UNSET
+    is_seeded: bool | Opt = UNSET
+    seed_length: int | Opt = UNSET
+
+
+class Place(Struct):
+    """Turn and step, of any event that names them."""
+
+    turn: int | None | Opt = UNSET
+    step: int | None | Opt = UNSET
+
+
+class Block(Struct, rename="camel"):
+    """A content block; of a tool-result wrapper (v0 to v3) also what it wraps."""
+
+    type: str | Opt = UNSET
+    text: str | Opt = UNSET
+    content: list[Block] | Opt = UNSET
+    is_error: bool | Opt = UNSET
+    tool_call_id: str | Opt = UNSET
+
+
+class Response(Struct, rename="camel"):
+    response_model: str | Opt = UNSET
+
+
+class ReplayState(Struct):
+    response: Response | Opt = UNSET
+
+
+class MessageSource(Struct, rename="camel"):
+    kind: str | Opt = UNSET
+    plugin: str | Opt = UNSET
+    provider: str | Opt = UNSET
+    model: str | Opt = UNSET
+    call_id: str | Opt = UNSET
+    replay_state: ReplayState | Opt = UNSET
+
+
+class Message(Struct, rename="camel"):
+    id: str | Opt = UNSET
+    role: str | Opt = UNSET
+    content: list[Block] | Opt = UNSET
+    source: MessageSource | Opt = UNSET
+    is_error: bool | Opt = UNSET
+    tool_call_id: str | Opt = UNSET
+
+
+class Usage(Struct, rename="camel"):
+    """Counts as stated, of any type: whether one is a usable number is judged by :func:`token_count`."""
+
+    input_tokens: Any = None
+    output_tokens: Any = None
+    cache_read_tokens: Any = None
+    cache_write_tokens: Any = None
+    reasoning_tokens: Any = None
+    total_tokens: Any = None
+
+
+class Chunk(Struct):
+    type: str | Opt = UNSET
+    usage: Any = None
+
+
+class ChunkRecord(Struct):
+    chunk: Chunk | Opt = UNSET
+
+
+class UserMessage(Message):
+    """``user/message``: the data is the message. Early logs wrap it as ``steering/message`` does."""
+
+    turn: int | None | Opt = UNSET
+    step: int | None | Opt = UNSET
+    message: Message | Opt = UNSET
+
+
+class WrappedMessage(Place):
+    """``system/message``, ``developer/message``."""
+
+    message: Message | Opt = UNSET
+
+
+class AssistantMessage(WrappedMessage):
+    """``assistant/message`` (``message``, ``usage``) and ``assistant/attempt`` (``source``, ``stream``)."""
+
+    usage: Any = None
+    interrupted: bool | Opt = UNSET
+    source: MessageSource | Opt = UNSET
+    content: list[Block] | Opt = UNSET
+    stream: Raw = _NO_RAW
+
+
+class AssistantChunk(Place):
+    chunk: Chunk | Opt = UNSET
+
+
+class ToolCall(Place, rename="camel"):
+    call_id: str | Opt = UNSET
+    name: str | Opt = UNSET
+    arguments: str | Opt = UNSET
+
+
+class ToolFailure(Struct):
+    name: str | Opt = UNSET
+    code: str | Opt = UNSET
+
+
+class ToolResult(Place, rename="camel"):
+    """``tool/result`` in its three shapes: message (v4), wrapper inside a message, flat."""
+
+    message: Message | Opt = UNSET
+    error: Any = None
+    call_id: str | Opt = UNSET
+    content: list[Block] | Opt = UNSET
+    is_error: bool | Opt = UNSET
+
+
+class RequestConfig(Struct):
+    provider: str | Opt = UNSET
+    model: str | Opt = UNSET
+
+
+class RequestHead(Struct):
+    config: RequestConfig | Opt = UNSET
+
+
+class Request(Place):
+    """``request/header`` (``header.config``) and ``request/context`` (fields at top level)."""
+
+    header: RequestHead | Opt = UNSET
+    provider: str | Opt = UNSET
+    model: str | Opt = UNSET
+
+
+class Title(Place):
+    title: str | Opt = UNSET
+
+
+class EndSeed(Place):
+    inherited: bool | Opt = UNSET
+
+
+class Compaction(Place):
+    provider: str | Opt = UNSET
+    model: str | Opt = UNSET
+    usage: Any = None
+
+
+class PackedRow(Place):
+    """A storage row of v0 and v1 that stands for several ``assistant/chunk`` events."""
+
+    index: int | Opt = UNSET
+    dt: list[int] | Opt = UNSET
+    texts: list[Raw] | Opt = UNSET
+    args: list[Raw] | Opt = UNSET
+    id: Raw = _NO_RAW
+    name: Raw = _NO_RAW
+
+
+# -- envelope ----------------------------------------------------------------------------------------------
+
+_decode_envelope = msgspec.json.Decoder(Envelope).decode
+_ENVELOPE_NAMES = {field.encode_name: field.name for field in msgspec.structs.fields(Envelope)}
+
+
+def read_envelope(line: bytes) -> Envelope:
+    """The envelope of one line (without its LF; valid UTF-8).
+
+    Raises:
+        Rejected: ``malformed-json``, ``too-deep`` or ``not-an-event``.
+    """
+    try:
+        return _decode_envelope(line)
+    except (msgspec.MsgspecError, RecursionError):
+        return _read_envelope_exactly(line)
+
+
+def _read_envelope_exactly(line: bytes) -> Envelope:
+    text = line.decode("utf-8")
+    record = _parse_record(text)
+    spans = member_spans(text)
+    known: dict[str, Any] = {}
+    for encoded_name, name in _ENVELOPE_NAMES.items():
+        if encoded_name not in record:
+            continue
+        if name in ("data", "surface_op"):
+            begin, end = spans[encoded_name]
+            known[name] = Raw(text[begin:end].encode("utf-8"))
+        else:
+            known[name] = record[encoded_name]
+    return Envelope(
+        type=without_surrogates(known["type"]),
+        seq=_whole(known.get("seq")),
+        time=_number(known.get("time")),
+        data=known.get("data", UNSET),
+        surface_op=known.get("surface_op", UNSET),
+        ignorable=known.get("ignorable") is True,
+        seq0=_whole(known.get("seq0")),
+        time0=_number(known.get("time0")),
+    )
+
+
+def _parse_record(text: str) -> dict[str, Any]:
+    try:
+        record = parse(text)
+    except NotJson as error:
+        raise Rejected("malformed-json", f"the line is not JSON: {error}") from error
+    except TooDeep as error:
+        raise Rejected("too-deep", f"the line is not read: {error}") from error
+    if not isinstance(record, dict):
+        raise Rejected("not-an-event", "the line is JSON but no object")
+    if not isinstance(record.get("type"), str):
+        raise Rejected("not-an-event", "the object has no text `type`")
+    return record
+
+
+def _whole(value: Any) -> int | Opt:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return UNSET
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) <= MAX_COUNT else UNSET
+    return value
+
+
+def _number(value: Any) -> int | float | Opt:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else UNSET
+
+
+def read_header(line: bytes) -> Header:
+    """The header fields of the first line, unusable ones unset. The line must have an envelope."""
+    return _read(Header, line)
+
+
+def names_version(line: bytes) -> bool:
+    """Whether the header line has a ``version`` member at all, usable or not."""
+    return "version" in _parse_record(line.decode("utf-8"))
+
+
+# -- payloads ----------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=None)
+def _decoder(record_type: type[_RecordT]) -> msgspec.json.Decoder[_RecordT]:
+    return msgspec.json.Decoder(record_type)
+
+
+def read_data(record_type: type[_RecordT], data: Raw) -> _RecordT:
+    """The payload of an event as ``record_type``; fields that are absent or unusable stay unset."""
+    if data is UNSET:
+        return record_type()
+    return _read(record_type, data)
+
+
+def _read(record_type: type[_RecordT], text: bytes | Raw) -> _RecordT:
+    try:
+        return _decoder(record_type).decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return _read_exactly(record_type, bytes(text))
+
+
+def _read_exactly(record_type: type[_RecordT], text: bytes) -> _RecordT:
+    decoded = text.decode("utf-8")
+    try:
+        value = parse(decoded)
+    except (NotJson, TooDeep):
+        return record_type()
+    return _coerce_struct(record_type, value)
+
+
+def _coerce_struct(record_type: type[_RecordT], value: Any) -> _RecordT:
+    """A record from a parsed value, keeping each member that fits and dropping each that does not."""
+    if not isinstance(value, dict):
+        return record_type()
+    hints = get_type_hints(record_type)
+    kept = {}
+    for field in msgspec.structs.fields(record_type):
+        if field.encode_name in value:
+            coerced = _coerce(hints[field.name], value[field.encode_name])
+            if coerced is not UNSET:
+                kept[field.name] = coerced
+    return record_type(**kept)
+
+
+def _coerce(hint: Any, value: Any) -> Any:
+    if hint is Any:
+        return value
+    if hint is Raw:
+        return Raw(_dump(value))
+    alternatives = get_args(hint) if get_origin(hint) is not list else (hint,)
+    for alternative in alternatives or (hint,):
+        if get_origin(alternative) is list:
+            if isinstance(value, list):
+                (member,) = get_args(alternative)
+                return [kept for kept in (_coerce(member, each) for each in value) if kept is not UNSET]
+        elif isinstance(alternative, type) and issubclass(alternative, Struct):
+            if isinstance(value, dict):
+                return _coerce_struct(alternative, value)
+        elif alternative is str:
+            if isinstance(value, str):
+                return without_surrogates(value)
+        elif alternative is bool:
+            if isinstance(value, bool):
+                return value
+        elif alternative is type(None):
+            if value is None:
+                return None
+        elif alternative is int and (whole := _whole(value)) is not UNSET:
+            return whole
+        elif alternative is float and (number := _number(value)) is not UNSET:
+            return number
+    return UNSET
+
+
+def _dump(value: Any) -> bytes:
+    import json
+
+    return json.dumps(value, ensure_ascii=True).encode("ascii")
+
+
+# -- values ------------------------------------------------------------------------------------------------
+
+
+def is_replacement(envelope: Envelope) -> bool:
+    """Whether the event re-renders earlier messages for the model (compaction, pruning, a new prompt)."""
+    operation = envelope.surface_op
+    if operation is UNSET or memoryview(operation)[:1] != b"{":
+        return False
+    return b'"replace"' in bytes(operation)
+
+
+def last_stream_usage(stream: Raw) -> Any:
+    """The ``usage`` of the last usage chunk in an embedded stream, as stated; None when there is none."""
+    if stream is UNSET:
+        return None
+    try:
+        records = _decoder_of_stream().decode(stream)
+    except (msgspec.MsgspecError, RecursionError):
+        records = _coerce(list[ChunkRecord], _parse_or_none(bytes(stream)))
+        if records is UNSET:
+            return None
+    for record in reversed(records):
+        chunk = record.chunk
+        if chunk is not UNSET and chunk.type == "usage" and chunk.usage is not None:
+            return chunk.usage
+    return None
+
+
+@lru_cache(maxsize=None)
+def _decoder_of_stream() -> msgspec.json.Decoder[list[ChunkRecord]]:
+    return msgspec.json.Decoder(list[ChunkRecord])
+
+
+def _parse_or_none(text: bytes) -> Any:
+    try:
+        return parse(text.decode("utf-8"))
+    except (NotJson, TooDeep):
+        return None
+
+
+def token_count(value: Any) -> int | None | Literal["bad"]:
+    """A token count as a whole number from 0 to 2^53-1; None when absent, ``"bad"`` when it is none."""
+    if value is None:
+        return None
+    whole = _whole(value)
+    return whole if whole is not UNSET and 0 <= whole <= MAX_COUNT else "bad"
+
+
+def source_kind(source: MessageSource | Opt, role: str) -> str | None:
+    """Who wrote a message, in v4's words.
+
+    Source: session-generations.md 6.4 (the producer kinds that replace ``plugin``).
+    """
+    if source is UNSET or source.kind is UNSET:
+        return None
+    if source.kind != "plugin" or source.plugin is UNSET:
+        return source.kind
+    plugin = source.plugin
+    if plugin == "@deepseek-ai/dsh-system-prompt":
+        return "system-prompt" if role == "system" else "runtime-context"
+    if plugin in _RENAMED_PLUGINS:
+        return _RENAMED_PLUGINS[plugin]
+    return plugin if plugin in _FIRST_PARTY_PLUGINS else f"plugin:{plugin}"
+
+
+_RENAMED_PLUGINS = {
+    "compact": "compact-checkpoint",
+    "tools-code-mode": "ptc-mode",
+    "tools-ptc": "ptc-mode",
+    "dsh-compaction-basic": "compact-basic",
+}
+_FIRST_PARTY_PLUGINS = frozenset(
+    "model-selection plan-mode time-context tmux-context user-approval repeat-tool-reminder tool-cordis "
+    "cordis-host-runner tool-goal tool-jobs hooks-codex hooks-claude-code schedule dsh-session-title-llm "
+    "agent-instructions session-reference team-message goal skill-invocation skill-catalog coordinator "
+    "subagent-report subagent-settled webhook agent-message".split()
+)
+
+PACKED_KINDS = {
+    "text-chunks": (b"text-delta", b"text"),
+    "reasoning-chunks": (b"reasoning-delta", b"text"),
+    "tool-call-chunks": (b"tool-call-delta", b"argumentsDelta"),
+}
+"""Packed row type to the type of its members' chunks and the member that holds their text."""
+
+KNOWN_TYPES = frozenset(
+    "turn/start turn/end step/start step/end system/message user/message developer/message assistant/chunk "
+    "assistant/message assistant/attempt tool/call tool/result request/header request/context session/title "
+    "session/title-llm-request session/end-seed agent/inbox/spliced agent-preset/selected approval/asked "
+    "approval/decided approval/policy permission/preset sandbox/mode model/selection plan/mode command/run "
+    "command/done compaction/start compaction/end compaction/summary compaction/prune image/offload todo/write "
+    "goal/change schedule/change hook/invoked hook/result llm/retry llm/retry-started job/registered job/settled "
+    "subagent/descriptor subagent/catalog subagent/model-selection-policy team/member team/task "
+    "team/message/queued team/message/delivered tool/code-dispatch-start tool/code-dispatch "
+    "tool/ptc-dispatch-start tool/ptc-dispatch tool-workflow/run-start tool-workflow/run-end "
+    "tool-workflow/agent-start tool-workflow/agent-end feedback/record feedback/message-put "
+    "feedback/message-delete deliverables/presented workspace/changes working-directory/change "
+    "web/deepseek-search-llm-request session-log-deepseek/delivery-accepted "
+    "steering/message compact/start compact/summary compact/end compact/prune mode/set request/header-delta".split()
+)
+"""Event types of formats v0 to v4, and those retired names that pre-release logs hold."""

@@ -1,0 +1,485 @@
+"""Every table, declared once; everything else about a table is derived from here.
+
+Two shapes of a table exist. What users read (``Table.columns``) is fixed by the interface. What lies
+on disk (``Table.stored``) is append-only: a row is never changed in place. Each stored row names its
+file (``source_key``) and the scan that wrote it (``batch``); the ``sources`` row of that file says
+which batches are current, so replacing a file's rows, or electing another copy of a session, changes
+one small table and rewrites nothing. Columns that later events can change (``is_inherited``,
+``is_replaced``, a call's result) are therefore not stored: ``queries/tables/*.sql`` derives them.
+
+Types are spelled in SQL's words; :func:`arrow_schema` and :func:`duckdb_type` translate.
+Integers are 64 bit, instants UTC microseconds, text is UTF-8 with 64-bit offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA_VERSION = "1.0"
+"""``major.minor``: a lake of another major version is refused, a minor one gains null columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its type, what it means, its unit and where in the record its value comes from."""
+
+    name: str
+    type: str
+    doc: str
+    nullable: bool = True
+    unit: str = ""
+    source: str = ""
+    is_content: bool = False
+    """Free text of users, models or tools: null in a lake without content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: what a row is, its key, the columns that users see and those on disk."""
+
+    name: str
+    doc: str
+    grain: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+    stored: tuple[Column, ...] = ()
+    """Columns of the Delta table, in file order; empty when the table is wholly derived."""
+
+    @property
+    def stored_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.stored)
+
+
+def _text(name: str, doc: str, **more: object) -> Column:
+    return Column(name, "text", doc, **more)  # type: ignore[arg-type]
+
+
+def _int(name: str, doc: str, **more: object) -> Column:
+    return Column(name, "bigint", doc, **more)  # type: ignore[arg-type]
+
+
+def _flag(name: str, doc: str, *, nullable: bool = False) -> Column:
+    return Column(name, "boolean", doc, nullable=nullable)
+
+
+def _at(name: str, doc: str, **more: object) -> Column:
+    return Column(name, "timestamp", doc, unit="UTC, microseconds", **more)  # type: ignore[arg-type]
+
+
+# -- columns that many tables share ------------------------------------------------------------------
+
+SOURCE_ID = _text("source_id", "the file the row comes from; stable opaque text", nullable=False)
+LINE = _int("line", "1-based line of the decoded text; blank lines count", nullable=False)
+SEQ = _int("seq", "the event's own sequence number; by position where the file has none", nullable=False)
+SESSION_ID = _text("session_id", "the session the event belongs to", source="header.id")
+AT = _at("at", "when the event was made; null where the record has no usable time", source="time")
+TURN = _int("turn", "turn of the event, carried forward where the record has none; null outside turns")
+STEP = _int("step", "step of the event, carried forward where the record has none; null outside steps")
+IS_INHERITED = _flag("is_inherited", "copied from the parent session; counted in no measure but events and lines")
+IS_RECOVERED = _flag("is_recovered", "from a torn last frame: shown, counted in no measure")
+
+SOURCE_KEY = _int("source_key", "number of the file within this lake", nullable=False)
+BATCH = _int("batch", "number of the scan that wrote the row", nullable=False)
+IS_TAIL = _flag("is_tail", "read beyond the point where the next scan resumes: current only in its own batch")
+
+_ROW = (SOURCE_KEY, BATCH, IS_TAIL)
+_EVENT_ROW = (*_ROW, IS_RECOVERED, LINE, SEQ)
+_POSITION = (SOURCE_ID, LINE, SEQ, SESSION_ID)
+_FLAGS = (IS_INHERITED, IS_RECOVERED)
+
+
+def _table(
+    name: str, doc: str, grain: str, key: Iterable[str], columns: Iterable[Column], stored: Iterable[Column] = ()
+) -> Table:
+    return Table(name, doc, grain, tuple(key), tuple(columns), tuple(stored))
+
+
+# -- the tables ------------------------------------------------------------------------------------------
+
+SCANS = _table(
+    "scans",
+    "What each scan did, and the version of every other table that it made current.",
+    "one row per scan (and per compaction or pruning)",
+    ("scan_id",),
+    _scan_columns := (
+        _text("scan_id", "name of the scan: its start in UTC and its batch number", nullable=False),
+        _int("batch", "number of the scan, counting from 1", nullable=False),
+        _text("action", "scan or compact", nullable=False),
+        _at("started_at", "when the scan began", nullable=False),
+        Column("elapsed_s", "double", "how long it took", unit="s"),
+        Column("roots", "text[]", "the folders and files that were scanned"),
+        _text("counts", "the summary as printed by `scan --format json`: a JSON object"),
+        _text("table_versions", "JSON object: table name to Delta version", nullable=False),
+        _flag("has_content", "whether the lake keeps message, argument and result text"),
+        _text("schema_version", "schema version of the rows written", nullable=False),
+    ),
+    _scan_columns,
+)
+
+_SOURCE_FACTS = (
+    _text("root", "the folder given to scan under which the file was found"),
+    _text("path", "absolute path of the file", nullable=False),
+    _text("kind", "session, cassette or fixture", nullable=False),
+    _text("encoding", "zstd or plain, decided by content"),
+    _int("generation", "N of session.vN in the file name; null where the name is no log's name"),
+    _int("format_version", "version in the header", source="header.version"),
+    _text("session_id", "id in the header", source="header.id"),
+    _int("size_bytes", "size of the file when read", unit="bytes"),
+    _at("modified_at", "modification time of the file when read"),
+    _int("decoded_bytes", "text of its good frames, or of a plain file up to its last line end", unit="bytes"),
+    _int("frames", "complete zstd data frames, good or bad; 0 for a plain file"),
+    _int("bad_frames", "complete frames whose content or checksum does not decode"),
+    _int("skippable_frames", "zstd skippable frames"),
+    _int("good_frame_bytes", "compressed bytes of good frames; of a plain file its whole lines", unit="bytes"),
+    _int("bad_frame_bytes", "compressed bytes of bad frames", unit="bytes"),
+    _int("skippable_bytes", "bytes of skippable frames", unit="bytes"),
+    _int("unframed_bytes", "bytes between frames that belong to none", unit="bytes"),
+    _int("torn_tail_bytes", "bytes after the last complete frame or line", unit="bytes"),
+    _int("lines", "non-blank lines of good frames ended by LF, header included"),
+    _int("recovered_lines", "whole lines that decode from a torn last frame"),
+    _int("rejected_lines", "lines that are neither header nor event"),
+    _int("events", "event rows, packed rows expanded, recovered ones left out"),
+)
+
+_SESSION_FACTS = (
+    _at("created_at", "creation time of the session", source="header.createdAt"),
+    _text("cwd", "working directory at creation", source="header.cwd"),
+    _text("workspace", "name of the workspace folder the log lies in; null outside a DSH layout"),
+    _text("parent_session_id", "the session it was spawned or forked from", source="header.parentSession"),
+    _text("origin", "subagent for children, else null", source="header.origin"),
+    _int("delegation_depth", "0 at top level", source="header.delegationDepth"),
+    _text("agent_preset", "preset at creation", source="header.agentPreset"),
+    _flag("is_seeded", "begins with events copied from its parent", nullable=True),
+    _int("inherited_events", "how many of its events are copies"),
+    _text("title", "last title", source="session/title", is_content=True),
+    _at("first_event_at", "earliest event time"),
+    _at("last_event_at", "latest event time"),
+)
+
+_STATUS = (
+    _text(
+        "status",
+        "ok, partial (something could not be read), superseded (older generation), duplicate (another copy "
+        "counts), missing (file gone, rows remembered), skipped (newer format, or empty), failed",
+        nullable=False,
+    ),
+    _text("message", "why, where the status is not ok"),
+    _at("missing_since", "when the file was first found gone"),
+    _flag("is_counted", "whether the rows of this file are the ones that tables show"),
+)
+
+SOURCES = _table(
+    "sources",
+    "Every file ever met, with what of it is counted and why not.",
+    "one row per file",
+    ("source_id",),
+    (SOURCE_ID, *_SOURCE_FACTS, *_STATUS),
+    (
+        SOURCE_ID,
+        SOURCE_KEY,
+        *_SOURCE_FACTS,
+        *_SESSION_FACTS,
+        _text("state", "status of the file by itself, before copies are compared", nullable=False),
+        _text("code", "finding that the state gives rise to, where no row of rejects tells it"),
+        _text("message", "why, where the state is not ok"),
+        _at("missing_since", "when the file was first found gone"),
+        _int("root_rank", "position of the root among those given", nullable=False),
+        _int("inherited_cut", "events with a lower seq are inherited", nullable=False),
+        _int("first_batch", "batches from this one on are current", nullable=False),
+        _int("last_batch", "the batch that read the file last", nullable=False),
+        _text("notes", "JSON list of warnings: severity, code, count, line, message", nullable=False),
+        _int("mtime_ns", "modification time when read", unit="ns"),
+        _int("ctime_ns", "change time of the inode when read", unit="ns"),
+        _int("inode", "inode number when read"),
+        _flag("is_racy", "changed so shortly before it was read that times alone cannot prove it unchanged"),
+        _text("prefix_sha256", "digest of the bytes before the resume offset; null where it must be read again"),
+        _text("resume", "JSON: where and in what state the next scan goes on; null where it must start over"),
+    ),
+)
+
+SESSIONS = _table(
+    "sessions",
+    "Sessions, each from the one file that counts for it.",
+    "one row per session",
+    ("session_id", "source_id"),
+    (
+        SESSION_ID,
+        SOURCE_ID,
+        _int("format_version", "version in the header", source="header.version"),
+        *_SESSION_FACTS[:4],
+        _text("root_session_id", "top of its chain of sub-agent parents; itself at top level"),
+        *_SESSION_FACTS[4:],
+    ),
+)
+
+DATA = Column("data", "json", "the event's data as the file spells it", source="data", is_content=True)
+
+EVENTS = _table(
+    "events",
+    "Every event, packed rows expanded, inherited ones included.",
+    "one row per event",
+    ("source_id", "line", "seq"),
+    (
+        *_POSITION,
+        _int("frame", "1-based zstd frame in which the line begins; null in plain files"),
+        _text("type", "event type", nullable=False, source="type"),
+        AT,
+        TURN,
+        STEP,
+        *_FLAGS,
+        DATA,
+    ),
+    (
+        *_EVENT_ROW,
+        _int("frame", "1-based zstd frame in which the line begins; null in plain files"),
+        _text("type", "event type", nullable=False, source="type"),
+        AT,
+        TURN,
+        STEP,
+        _int("members", "events that the line stands for: 1 but for packed rows", nullable=False),
+        DATA,
+        Column("packed_prefix", "json", "what stands before a packed member's text in its data", is_content=True),
+        Column("packed_texts", "json[]", "the members' texts as JSON strings, in order", is_content=True),
+        Column("packed_offsets_ms", "bigint[]", "the members' times after the first", unit="ms"),
+    ),
+)
+
+_MESSAGE = (
+    _text("role", "user, assistant, system or developer", nullable=False),
+    _text("message_id", "id of the message", source="message.id"),
+    _text("source_kind", "who wrote it; plug-in names of older formats are given their later kinds"),
+    _flag("is_human", "typed by a person at top level: kind user (or none), no re-rendering, no sub-agent"),
+    _flag("is_replacement", "a re-rendering of earlier messages for the model"),
+    _int("text_chars", "characters of its text blocks", unit="code points"),
+    _int("reasoning_chars", "characters of its reasoning blocks", unit="code points"),
+    _int("tool_call_count", "tool calls it asks for"),
+    _int("image_count", "images it holds"),
+    _flag("is_interrupted", "cut off by the user"),
+)
+
+MESSAGES = _table(
+    "messages",
+    "Messages of users, assistants, the system and developers; tool results are in tool_results.",
+    "one row per message",
+    ("source_id", "line", "seq"),
+    (*_POSITION, AT, TURN, STEP, *_MESSAGE, *_FLAGS),
+    (*_EVENT_ROW, AT, TURN, STEP, *_MESSAGE),
+)
+
+_TOKENS = (
+    _text("provider", "provider asked", source="message.source.provider"),
+    _text("model", "model asked for", source="message.source.model"),
+    _text("served_model", "model that answered, where the record says so", source="replayState"),
+    _int("input_tokens", "uncached input", unit="tokens", source="usage.inputTokens"),
+    _int("output_tokens", "output, reasoning included", unit="tokens", source="usage.outputTokens"),
+    _int("cache_read_tokens", "input read from the cache", unit="tokens", source="usage.cacheReadTokens"),
+    _int("cache_write_tokens", "input written to the cache", unit="tokens", source="usage.cacheWriteTokens"),
+    _int("reasoning_tokens", "part of output", unit="tokens", source="usage.reasoningTokens"),
+    _int("total_tokens", "total as stated by the record", unit="tokens", source="usage.totalTokens"),
+)
+
+USAGE = _table(
+    "usage",
+    "Usage samples: what each model call was billed.",
+    "one row per usage sample; the harness's own fold marks those that a later one replaces",
+    ("source_id", "line", "seq"),
+    (
+        *_POSITION,
+        AT,
+        TURN,
+        STEP,
+        _text("kind", "message, attempt (thrown away or never answered) or compaction", nullable=False),
+        *_TOKENS,
+        _flag("is_replaced", "a later sample of the same turn and step stands in its place: not counted"),
+        *_FLAGS,
+    ),
+    (
+        *_EVENT_ROW,
+        AT,
+        TURN,
+        STEP,
+        _text("kind", "message, attempt, compaction; retry marks llm/retry-started", nullable=False),
+        *_TOKENS,
+    ),
+)
+
+_RESULT = (
+    _text("error_name", "name of the failure, where the record gives one", source="data.error.name"),
+    _text("error_code", "code of the failure, where the record gives one", source="data.error.code"),
+    _int("result_chars", "characters of the result's text", unit="code points"),
+)
+_CALL_ID = _text("call_id", "id that joins call and result within a session")
+
+TOOL_RESULTS = _table(
+    "tool_results",
+    "Results of tool calls, re-renderings and repairs included.",
+    "one row per tool result",
+    ("source_id", "line", "seq"),
+    (
+        *_POSITION,
+        _CALL_ID,
+        AT,
+        _text("status", "ok, error, or interrupted (written by DSH to repair a session)", nullable=False),
+        *_RESULT,
+        _flag("is_replacement", "a re-rendering of an earlier result"),
+        *_FLAGS,
+    ),
+    (
+        *_EVENT_ROW,
+        _CALL_ID,
+        AT,
+        TURN,
+        STEP,
+        _text("status", "ok, error or interrupted", nullable=False),
+        *_RESULT,
+        _flag("is_replacement", "a re-rendering of an earlier result"),
+    ),
+)
+
+_CALL = (
+    _text("name", "tool asked for", source="data.name"),
+    _text("arguments", "the model's own text, not necessarily JSON", source="data.arguments", is_content=True),
+    _text("arguments_sha256", "digest of the canonical form of the arguments; null when they do not parse"),
+)
+
+TOOL_CALLS = _table(
+    "tool_calls",
+    "Tool calls with the result that counts for each.",
+    "one row per tool call",
+    ("source_id", "line", "seq"),
+    (
+        *_POSITION,
+        _CALL_ID,
+        _at("called_at", "when the call was made"),
+        TURN,
+        STEP,
+        *_CALL,
+        _int("result_line", "line of its result: the last that is no repair, else the last repair"),
+        _int("result_seq", "seq of that result"),
+        _at("result_at", "time of that result"),
+        _int("duration_ms", "from call to result, approval waits included", unit="ms"),
+        _text("status", "ok, error, interrupted or unanswered", nullable=False),
+        *_RESULT,
+        *_FLAGS,
+    ),
+    (*_EVENT_ROW, _CALL_ID, AT, TURN, STEP, *_CALL),
+)
+
+_REJECT = (
+    _int("line", "line of the decoded text; null where no line can be named"),
+    _int("frame", "frame it lies in; null in plain files and between frames"),
+    _int("byte_offset", "byte of the file where the frame (or the plain line) begins", unit="bytes"),
+    _text("code", "stable word for the kind of fault", nullable=False),
+    _text("message", "what is wrong, in a sentence, without content", nullable=False),
+)
+
+REJECTS = _table(
+    "rejects",
+    "What could not be read: lines, frames, tails, with place and reason.",
+    "one row per thing that could not be read",
+    ("source_id", "line", "byte_offset", "code"),
+    (SOURCE_ID, _text("path", "absolute path of the file"), *_REJECT, IS_RECOVERED),
+    (*_ROW, IS_RECOVERED, *_REJECT),
+)
+
+FINDINGS = _table(
+    "findings",
+    "Everything worth telling about the files read: faults, warnings, remarks.",
+    "one row per finding",
+    ("source_id", "code", "position"),
+    (
+        SOURCE_ID,
+        _text("severity", "fail, warn or info", nullable=False),
+        _text("code", "stable word for the kind of finding", nullable=False),
+        _text("path", "absolute path of the file"),
+        _text("position", "place in the file, such as `line 12` or `byte 345`"),
+        _text("message", "what was found and what follows from it, without content"),
+    ),
+)
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        SCANS,
+        SOURCES,
+        SESSIONS,
+        EVENTS,
+        MESSAGES,
+        USAGE,
+        TOOL_RESULTS,
+        TOOL_CALLS,
+        REJECTS,
+        FINDINGS,
+    )
+}
+"""All tables by name, in the order in which documentation lists them."""
+
+STORED: dict[str, Table] = {name: table for name, table in TABLES.items() if table.stored}
+"""The tables that lie on disk."""
+
+ROW_TABLES: tuple[str, ...] = tuple(name for name in STORED if name not in ("scans", "sources"))
+"""The append-only tables that ingest writes."""
+
+_DUCKDB = {
+    "text": "VARCHAR",
+    "json": "VARCHAR",
+    "bigint": "BIGINT",
+    "double": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "timestamp": "TIMESTAMP WITH TIME ZONE",
+}
+
+
+def duckdb_type(column: Column) -> str:
+    """The DuckDB spelling of a column's type."""
+    base = column.type.removesuffix("[]")
+    return _DUCKDB[base] + column.type[len(base) :]
+
+
+def _arrow_type(type_name: str) -> pa.DataType:
+    import pyarrow as pa
+
+    if type_name.endswith("[]"):
+        return pa.list_(_arrow_type(type_name.removesuffix("[]")))
+    return {
+        "text": pa.large_string(),
+        "json": pa.large_string(),
+        "bigint": pa.int64(),
+        "double": pa.float64(),
+        "boolean": pa.bool_(),
+        "timestamp": pa.timestamp("us", tz="UTC"),
+    }[type_name]
+
+
+def _arrow_fields(columns: Iterable[Column]) -> pa.Schema:
+    import pyarrow as pa
+
+    def field(column: Column) -> pa.Field:
+        about = {"doc": column.doc, "unit": column.unit, "source": column.source}
+        metadata = {name: text for name, text in about.items() if text}
+        return pa.field(column.name, _arrow_type(column.type), column.nullable, metadata)
+
+    return pa.schema([field(column) for column in columns], metadata={"dsh_lake.schema_version": SCHEMA_VERSION})
+
+
+@lru_cache(maxsize=None)
+def stored_schema(name: str) -> pa.Schema:
+    """The Arrow schema of a table as it lies on disk."""
+    return _arrow_fields(TABLES[name].stored)
+
+
+@lru_cache(maxsize=None)
+def arrow_schema(name: str) -> pa.Schema:
+    """The Arrow schema of a table as users read it."""
+    return _arrow_fields(TABLES[name].columns)
+
+
+def empty_table(name: str) -> pa.Table:
+    """A table without rows, as users would read it."""
+    return arrow_schema(name).empty_table()

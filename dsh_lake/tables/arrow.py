@@ -1,0 +1,64 @@
+"""Rows as tuples to Arrow record batches of a stored table.
+
+Rows are gathered as tuples and turned into columns all at once: the transposition and the building of
+each column happen in C. JSON text columns arrive as bytes-like values that are known to be valid UTF-8
+and are joined into one buffer instead of being decoded and encoded again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from itertools import accumulate, chain
+from typing import Any
+
+import pyarrow as pa
+
+from dsh_lake.schemas import TABLES, Column, stored_schema
+from dsh_lake.tables.place import Row
+
+
+def to_batch(table: str, rows: Sequence[Row]) -> pa.RecordBatch:
+    """A record batch of the stored schema of ``table``; one row per tuple, in order."""
+    schema = stored_schema(table)
+    columns = TABLES[table].stored
+    values = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    arrays = [_build(column, field.type, value) for column, field, value in zip(columns, schema, values, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _build(column: Column, arrow_type: pa.DataType, values: Sequence[Any]) -> pa.Array:
+    if column.type == "json":
+        return _json_column(values)
+    if column.type == "json[]":
+        return _json_list_column(values)
+    return pa.array(values, arrow_type)
+
+
+def _json_column(values: Sequence[Any]) -> pa.Array:
+    present = [value for value in values if value is not None]
+    if not present:
+        return pa.nulls(len(values), pa.large_string())
+    joined = _joined(present)
+    if len(present) == len(values):
+        return joined
+    positions = accumulate((value is not None for value in values), initial=0)
+    indices = [at if value is not None else None for value, at in zip(values, positions, strict=False)]
+    return joined.take(pa.array(indices, pa.int64()))
+
+
+def _json_list_column(values: Sequence[Sequence[Any] | None]) -> pa.Array:
+    filled = [value for value in values if value is not None]
+    if not filled:
+        return pa.nulls(len(values), pa.list_(pa.large_string()))
+    # A list without a value is marked by a null offset; the next offset says where the following one begins.
+    ends = list(accumulate((len(value or ()) for value in values), initial=0))
+    offsets = [None if value is None else end for value, end in zip(values, ends, strict=False)] + [ends[-1]]
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), _joined(list(chain.from_iterable(filled))))
+
+
+def _joined(values: Sequence[Any]) -> pa.Array:
+    lengths = map(len, map(memoryview, values))
+    offsets = array("q", accumulate(lengths, initial=0))
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))]
+    return pa.Array.from_buffers(pa.large_string(), len(values), buffers)

@@ -1,0 +1,58 @@
+"""Rows of ``events``: one per line; a packed storage row stays one row until it is read."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+from msgspec import UNSET, Raw
+
+from dsh_lake.records.session import PACKED_KINDS, PackedRow
+from dsh_lake.tables.place import Head, Row, When
+
+
+def event_row(head: Head, frame: int, kind: str, when: When, data: Any) -> Row:
+    """The row of an ordinary event. ``data`` is raw JSON, or None in a lake without content."""
+    return (*head, frame or None, kind, *when, 1, data, None, None, None)
+
+
+class PackedMembers:
+    """The members of a packed row, checked: how many, at which times, with which texts."""
+
+    def __init__(self, kind: str, row: PackedRow) -> None:
+        texts = row.args if kind == "tool-call-chunks" else row.texts
+        if texts is UNSET or row.dt is UNSET or not texts or len(row.dt) != len(texts) - 1:
+            raise ValueError("a packed row needs one text per member and one time step less")
+        self.kind = kind
+        self.texts: list[Raw] = texts
+        self.offsets_ms = list(accumulate(row.dt, initial=0))
+        self._row = row
+
+    def prefix(self) -> bytes:
+        """The members' data up to their text, spelled as the producer spells a chunk event's data."""
+        chunk_type, member = PACKED_KINDS[self.kind]
+        row = self._row
+        named = b""
+        if row.id is not UNSET:
+            named += b'"id":' + bytes(row.id) + b","
+        if row.name is not UNSET:
+            named += b'"name":' + bytes(row.name) + b","
+        return b'{"turn":%s,"step":%s,"chunk":{"type":"%s","index":%s,%s"%s":' % (
+            _number(row.turn),
+            _number(row.step),
+            chunk_type,
+            _number(row.index),
+            named,
+            member,
+        )
+
+
+def _number(value: object) -> bytes:
+    return str(value).encode() if isinstance(value, int) else b"null"
+
+
+def packed_event_row(head: Head, frame: int, when: When, members: PackedMembers, with_content: bool) -> Row:
+    """The row of a packed storage row: as many ``assistant/chunk`` events as it has members."""
+    content = (members.prefix(), members.texts) if with_content else (None, None)
+    count = len(members.texts)
+    return (*head, frame or None, "assistant/chunk", *when, count, None, *content, members.offsets_ms)

@@ -1,0 +1,64 @@
+"""Rows of ``usage``: what each sample states, and which statements are no counts.
+
+Source: session-archive.md section 8; interface.md, "Tokens".
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from dsh_lake.records.session import token_count
+from dsh_lake.tables.place import Head, Row, When
+
+Kind = Literal["message", "attempt", "compaction", "retry"]
+
+REQUIRED = ("inputTokens", "outputTokens")
+OPTIONAL = ("cacheReadTokens", "cacheWriteTokens", "reasoningTokens", "totalTokens")
+_NONE: tuple[None, ...] = (None,) * 6
+
+
+class Asked(NamedTuple):
+    """Whom a call was addressed to, and which model answered where that is known."""
+
+    provider: str | None
+    model: str | None
+    served_model: str | None
+
+
+class Sample(NamedTuple):
+    """Token counts of a sample in table order, and the names of those that are no counts."""
+
+    counts: tuple[int | None, ...]
+    bad: tuple[str, ...]
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the required counts are numbers: without them a sample is not counted."""
+        return not any(name in self.bad for name in REQUIRED)
+
+
+def read_sample(usage: Any) -> Sample:
+    """A usage object as stated; an unusable optional count becomes null.
+
+    Zeros without any cache count are how a runtime stores that the provider reported nothing: unknown,
+    hence null.
+    """
+    if not isinstance(usage, dict):
+        return Sample(_NONE, REQUIRED)
+    judged = {name: token_count(usage.get(name)) for name in (*REQUIRED, *OPTIONAL)}
+    bad = [name for name, count in judged.items() if count == "bad"]
+    bad += [name for name in REQUIRED if judged[name] is None]
+    counts = tuple(count if isinstance(count, int) else None for count in judged.values())
+    if counts[:2] == (0, 0) and "cacheReadTokens" not in usage and "cacheWriteTokens" not in usage:
+        counts = _NONE
+    return Sample(counts, tuple(bad))
+
+
+def usage_row(head: Head, when: When, kind: Kind, asked: Asked, counts: tuple[int | None, ...]) -> Row:
+    """The row of a sample."""
+    return (*head, *when, kind, *asked, *counts)
+
+
+def retry_row(head: Head, when: When) -> Row:
+    """The mark of ``llm/retry-started``: samples before and after it were both billed."""
+    return (*head, *when, "retry", None, None, None, *_NONE)

@@ -1,0 +1,14 @@
+-- doc: Messages of users, assistants, the system and developers; tool results are in tool_results.
+-- grain: one row per message
+-- needs: stored.messages, source_status
+select
+    s.source_id, r.line, r.seq, s.session_id,
+    "at", turn, step, role, message_id, source_kind, is_human, is_replacement, text_chars, reasoning_chars,
+    tool_call_count, image_count, is_interrupted,
+    r.seq < s.inherited_cut as is_inherited, r.is_recovered
+from stored.messages as r
+inner join source_status as s
+    on r.source_key = s.source_key
+    and r.batch between s.first_batch and s.last_batch
+    and (not r.is_tail or r.batch = s.last_batch)
+where s.is_counted

@@ -1,0 +1,27 @@
+-- doc: Sessions, each from the one file that counts for it.
+-- grain: one row per session
+-- needs: source_status
+with recursive counted as (
+    select * from source_status where is_counted and kind <> 'cassette' and session_id is not null
+),
+
+chain as (
+    select source_id, session_id as ancestor, parent_session_id as parent, origin, 0 as depth from counted
+    union all
+    select
+        chain.source_id,
+        chain.parent as ancestor,
+        counted.parent_session_id as parent,
+        counted.origin,
+        chain.depth + 1 as depth
+    from chain
+    left join counted on counted.session_id = chain.parent
+    -- A chain that bites its own tail ends here.
+    where chain.origin = 'subagent' and chain.parent is not null and chain.depth < 64
+),
+
+tops as (select source_id, arg_max(ancestor, depth) as root_session_id from chain group by source_id)
+
+select counted.*, tops.root_session_id
+from counted
+left join tops using (source_id)
