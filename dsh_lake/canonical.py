@@ -27,6 +27,12 @@ from dsh_lake.errors import CanonicalError, DuplicateMember, MalformedJson
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
+JS_WHITESPACE = (
+    "\t\n\x0b\x0c\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+"""What JavaScript trims and calls blank; neither U+0085 nor U+001C to U+001F belong to it."""
+
 MAX_SAFE_INTEGER = 2**53 - 1
 _EXACT_INTEGER = 2**53
 """Up to here every integer is a double, so its decimal text is also its canonical text."""
@@ -103,9 +109,7 @@ def _unique(members: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
 
 
 _LAST_WINS = json.JSONDecoder(parse_int=_integer, parse_constant=_refuse_constant)
-_NO_REPEATS = json.JSONDecoder(
-    parse_int=_integer, parse_constant=_refuse_constant, object_pairs_hook=_unique
-)
+_NO_REPEATS = json.JSONDecoder(parse_int=_integer, parse_constant=_refuse_constant, object_pairs_hook=_unique)
 
 
 def _parse_by_c(text: str, unique_members: bool) -> JsonValue:
@@ -336,7 +340,7 @@ def number_text(number: float) -> str:
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     if not number:
         return "0"
-    text = float.__repr__(number)
+    text = repr(float(number))
     if "e" not in text:
         return text[:-2] if text.endswith(".0") else text
     sign = "-" if number < 0 else ""

@@ -13,6 +13,7 @@
         CanonicalError     a JSON value without a canonical text
       CassetteError      what the cassette tool refuses, with the tool's own code and message
         CassetteFormatError, CassetteAmbiguityError, CassetteMismatchError, CassetteRecordedError
+      CassetteTypeError  the same, without a code
       SchemaError        a table we built does not match its declaration: our fault
       LakeError          the lake cannot be used as asked
         NotALake
@@ -174,3 +175,11 @@ class CassetteRecordedError(CassetteError):
     def __init__(self, message: str, code: str, recorded_name: str) -> None:
         self.recorded_name = recorded_name
         super().__init__(message, code)
+
+
+class CassetteTypeError(DshLakeError, TypeError):
+    """The place where the original fails with a plain TypeError while it builds a message."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
