@@ -81,7 +81,9 @@ SESSION_ID = _text("session_id", "the session the event belongs to", source="hea
 AT = _at("at", "when the event was made; null where the record has no usable time", source="time")
 TURN = _int("turn", "turn of the event, carried forward where the record has none; null outside turns")
 STEP = _int("step", "step of the event, carried forward where the record has none; null outside steps")
-IS_INHERITED = _flag("is_inherited", "copied from the parent session; counted in no measure but events and lines")
+IS_INHERITED = _flag(
+    "is_inherited", "copied from the parent session; counted in no measure but events and lines"
+)
 IS_RECOVERED = _flag("is_recovered", "from a torn last frame: shown, counted in no measure")
 
 SOURCE_KEY = _int("source_key", "number of the file within this lake", nullable=False)
@@ -95,7 +97,12 @@ _FLAGS = (IS_INHERITED, IS_RECOVERED)
 
 
 def _table(
-    name: str, doc: str, grain: str, key: Iterable[str], columns: Iterable[Column], stored: Iterable[Column] = ()
+    name: str,
+    doc: str,
+    grain: str,
+    key: Iterable[str],
+    columns: Iterable[Column],
+    stored: Iterable[Column] = (),
 ) -> Table:
     return Table(name, doc, grain, tuple(key), tuple(columns), tuple(stored))
 
@@ -132,11 +139,15 @@ _SOURCE_FACTS = (
     _text("session_id", "id in the header", source="header.id"),
     _int("size_bytes", "size of the file when read", unit="bytes"),
     _at("modified_at", "modification time of the file when read"),
-    _int("decoded_bytes", "text of its good frames, or of a plain file up to its last line end", unit="bytes"),
+    _int(
+        "decoded_bytes", "text of its good frames, or of a plain file up to its last line end", unit="bytes"
+    ),
     _int("frames", "complete zstd data frames, good or bad; 0 for a plain file"),
     _int("bad_frames", "complete frames whose content or checksum does not decode"),
     _int("skippable_frames", "zstd skippable frames"),
-    _int("good_frame_bytes", "compressed bytes of good frames; of a plain file its whole lines", unit="bytes"),
+    _int(
+        "good_frame_bytes", "compressed bytes of good frames; of a plain file its whole lines", unit="bytes"
+    ),
     _int("bad_frame_bytes", "compressed bytes of bad frames", unit="bytes"),
     _int("skippable_bytes", "bytes of skippable frames", unit="bytes"),
     _int("unframed_bytes", "bytes between frames that belong to none", unit="bytes"),
@@ -198,7 +209,9 @@ SOURCES = _table(
         _int("ctime_ns", "change time of the inode when read", unit="ns"),
         _int("inode", "inode number when read"),
         _flag("is_racy", "changed so shortly before it was read that times alone cannot prove it unchanged"),
-        _text("prefix_sha256", "digest of the bytes before the resume offset; null where it must be read again"),
+        _text(
+            "prefix_sha256", "digest of the bytes before the resume offset; null where it must be read again"
+        ),
         _text("resume", "JSON: where and in what state the next scan goes on; null where it must start over"),
     ),
 )
@@ -244,7 +257,9 @@ EVENTS = _table(
         STEP,
         _int("members", "events that the line stands for: 1 but for packed rows", nullable=False),
         DATA,
-        Column("packed_prefix", "json", "what stands before a packed member's text in its data", is_content=True),
+        Column(
+            "packed_prefix", "json", "what stands before a packed member's text in its data", is_content=True
+        ),
         Column("packed_texts", "json[]", "the members' texts as JSON strings, in order", is_content=True),
         Column("packed_offsets_ms", "bigint[]", "the members' times after the first", unit="ms"),
     ),
@@ -344,7 +359,9 @@ TOOL_RESULTS = _table(
 
 _CALL = (
     _text("name", "tool asked for", source="data.name"),
-    _text("arguments", "the model's own text, not necessarily JSON", source="data.arguments", is_content=True),
+    _text(
+        "arguments", "the model's own text, not necessarily JSON", source="data.arguments", is_content=True
+    ),
     _text("arguments_sha256", "digest of the canonical form of the arguments; null when they do not parse"),
 )
 
@@ -366,6 +383,7 @@ TOOL_CALLS = _table(
         _int("duration_ms", "from call to result, approval waits included", unit="ms"),
         _text("status", "ok, error, interrupted or unanswered", nullable=False),
         *_RESULT,
+        _int("call_number", "1 for the first call of this call_id in the file, 2 where the id is used again"),
         *_FLAGS,
     ),
     (*_EVENT_ROW, _CALL_ID, AT, TURN, STEP, *_CALL),
@@ -465,7 +483,9 @@ def _arrow_fields(columns: Iterable[Column]) -> pa.Schema:
         metadata = {name: text for name, text in about.items() if text}
         return pa.field(column.name, _arrow_type(column.type), column.nullable, metadata)
 
-    return pa.schema([field(column) for column in columns], metadata={"dsh_lake.schema_version": SCHEMA_VERSION})
+    return pa.schema(
+        [field(column) for column in columns], metadata={"dsh_lake.schema_version": SCHEMA_VERSION}
+    )
 
 
 @lru_cache(maxsize=None)

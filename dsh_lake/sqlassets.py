@@ -85,7 +85,9 @@ def load(kind: str) -> dict[str, Query]:
     folder = root() / kind
     if not folder.is_dir():
         return {}
-    found = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    found = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name
+    )
     stems = [(file, file.name.removesuffix(".sql")) for file in found]
     return {stem: parse(stem, kind, file.read_text("utf-8")) for file, stem in stems}
 

@@ -1,15 +1,20 @@
-"""A DuckDB connection with every table and view of a lake; the one module that knows DuckDB.
+"""DuckDB connections with every table and view of a lake; the one module that knows DuckDB.
 
 The stored tables become views in the schema ``stored`` over their Parquet files; the tables that users
 read (``queries/tables``) and the views (``queries/views``) are built on them. A table without files is a
-typed query without rows, so every view exists in every lake.
+typed query without rows, so every view exists in every lake. All of them lie in a DuckDB file, the
+*catalog* of a scan, which holds no rows: a reader opens it and sees that scan, whatever is written since.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -33,47 +38,142 @@ class StoredTables:
     arrow: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
-def connect(stored: StoredTables, *, only_sources: Iterable[int] | None = None) -> Connection:
-    """An in-memory DuckDB connection with all tables and views over the given rows.
+# -- connections -------------------------------------------------------------------------------------------
 
-    Args:
-        stored: where the rows are.
-        only_sources: restrict everything to files of these ``source_key`` numbers, as if the lake held
-            no others; copies are then compared among these alone.
-    """
-    connection = duckdb.connect(config={"TimeZone": "UTC", "autoinstall_known_extensions": "false"})
-    connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
-    connection.execute("set enable_progress_bar = false")
-    connection.execute("set preserve_insertion_order = false")
-    _create_stored(connection, stored, only_sources)
-    for query in _all_views():
-        connection.execute(f'create view "{query.name}" as {query.text}')
+
+def connect_memory(stored: StoredTables) -> Connection:
+    """An in-memory connection with all tables and views over the given rows."""
+    connection = _open(":memory:", read_only=False)
+    _create_stored(connection, stored)
+    _create_views(connection)
     return connection
 
 
-def write_catalog(path: str, stored: StoredTables) -> None:
-    """A DuckDB file at ``path`` that holds all tables and views of the lake, for any DuckDB client."""
-    with duckdb.connect(path, config={"TimeZone": "UTC"}) as connection:
-        _create_stored(connection, stored, None)
-        for query in _all_views():
-            connection.execute(f'create view "{query.name}" as {query.text}')
+def connect_catalog(path: str | os.PathLike[str]) -> Connection:
+    """A read-only connection to a catalog file."""
+    return _open(os.fspath(path), read_only=True)
+
+
+def _open(path: str, *, read_only: bool) -> Connection:
+    config = {"autoinstall_known_extensions": "false", "memory_limit": MEMORY_LIMIT}
+    try:
+        connection = duckdb.connect(path, read_only=read_only, config=config)
+    except duckdb.Error as error:
+        raise QueryFailed(str(error)) from error
+    # Days are the reader's days, instants are shown in UTC.
+    connection.execute("set variable time_zone = current_setting('TimeZone')")
+    connection.execute("set TimeZone = 'UTC'")
+    connection.execute("set enable_progress_bar = false")
+    return connection
+
+
+def confine(connection: Connection, folder: str | os.PathLike[str]) -> None:
+    """Let a connection read files below ``folder`` and nothing else; this cannot be taken back."""
+    connection.execute(f"set allowed_directories = [{_quoted(os.fspath(folder) + os.sep)}]")
+    connection.execute("set autoload_known_extensions = false")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+
+
+def restrict(connection: Connection, source_keys: Iterable[int]) -> None:
+    """Show only rows of these files, as if the lake held no others; copies compete among these alone."""
+    connection.execute(f"set variable only_sources = {list(source_keys)}::bigint[]")
+
+
+# -- the catalog -------------------------------------------------------------------------------------------
+
+
+def assets_digest() -> str:
+    """A digest of all query files that a catalog is made of, and of the stored schemas."""
+    digest = hashlib.sha256()
+    for query in _all_views():
+        digest.update(f"{query.name}\0{query.text}\0".encode())
+    digest.update(repr([(name, table.stored_names) for name, table in STORED.items()]).encode())
+    return digest.hexdigest()
+
+
+class CatalogBuilder:
+    """A catalog in the making: a file beside its future name, open for queries while it is made.
+
+    Args:
+        path: where the catalog will be.
+        files: the Parquet files of every stored table.
+        previous: an earlier catalog; what is the same in it is not made again.
+    """
+
+    def __init__(
+        self, path: Path, files: Mapping[str, Sequence[str]], previous: Path | None = None
+    ) -> None:
+        self._path = path
+        self._unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._unfinished.unlink(missing_ok=True)
+        digest = assets_digest()
+        before = _catalog_info(previous) if previous is not None else {}
+        if previous is not None and before.get("assets") == digest:
+            shutil.copyfile(previous, self._unfinished)
+            self.connection = _open(str(self._unfinished), read_only=False)
+            self._replace(files, before["files"])
+        else:
+            self.connection = _open(str(self._unfinished), read_only=False)
+            _create_stored(self.connection, StoredTables(files))
+            _create_views(self.connection)
+        self._files = dict(files)
+        self._assets = digest
+
+    def _replace(self, files: Mapping[str, Sequence[str]], before: Mapping[str, Sequence[str]]) -> None:
+        for name in STORED:
+            if list(files.get(name, ())) != list(before.get(name, ())):
+                query = _stored_query(self.connection, STORED[name], StoredTables(files))
+                self.connection.execute(f"create or replace view stored.{name} as {query}")
+
+    def finish(self, files: Mapping[str, Sequence[str]], about: Mapping[str, Any]) -> None:
+        """Close the catalog over ``files`` and put it in its place; ``about`` is kept in it."""
+        self._replace(files, self._files)
+        info = {**about, "assets": self._assets, "files": {name: list(paths) for name, paths in files.items()}}
+        query = f"select {_quoted(json.dumps(info))} as info"
+        self.connection.execute(f"create or replace view stored.catalog_info as {query}")
+        self.connection.close()
+        self._unfinished.chmod(0o600)
+        self._unfinished.replace(self._path)
+
+    def abandon(self) -> None:
+        """Close and remove what was made."""
+        self.connection.close()
+        self._unfinished.unlink(missing_ok=True)
+
+
+def _catalog_info(path: Path) -> dict[str, Any]:
+    """What a catalog file says of itself; empty when it cannot be read."""
+    try:
+        with duckdb.connect(os.fspath(path), read_only=True) as connection:
+            return read_info(connection)
+    except duckdb.Error:
+        return {}
+
+
+def read_info(connection: Connection) -> dict[str, Any]:
+    """What the open catalog says of itself: ``scan_id``, ``lake``, ``files`` and so on."""
+    row = connection.execute("select info from stored.catalog_info").fetchone()
+    info: dict[str, Any] = json.loads(row[0]) if row else {}
+    return info
 
 
 def _all_views() -> list[sqlassets.Query]:
     return sqlassets.in_order([*sqlassets.load("tables").values(), *sqlassets.load("views").values()])
 
 
-def _create_stored(
-    connection: Connection, stored: StoredTables, only_sources: Iterable[int] | None
-) -> None:
+def _create_views(connection: Connection) -> None:
+    for query in _all_views():
+        connection.execute(f'create view "{query.name}" as {query.text}')
+
+
+def _create_stored(connection: Connection, stored: StoredTables) -> None:
     connection.execute("create schema stored")
     for name, table in STORED.items():
-        connection.execute(f"create view stored.{name} as {_stored_query(connection, table, stored, only_sources)}")
+        connection.execute(f"create view stored.{name} as {_stored_query(connection, table, stored)}")
 
 
-def _stored_query(
-    connection: Connection, table: Table, stored: StoredTables, only_sources: Iterable[int] | None
-) -> str:
+def _stored_query(connection: Connection, table: Table, stored: StoredTables) -> str:
     columns = ", ".join(f'"{column.name}"' for column in table.stored)
     if files := stored.files.get(table.name):
         listed = ", ".join(_quoted(file) for file in files)
@@ -84,16 +184,25 @@ def _stored_query(
     else:
         typed = ", ".join(f'null::{duckdb_type(column)} as "{column.name}"' for column in table.stored)
         return f"select {typed} where false"
-    if table.name == "sources" and only_sources is not None:
-        query += f" where source_key in ({', '.join(map(str, only_sources)) or 'null'})"
+    if table.name == "sources":
+        # Unset, and so null, unless a summary asks for some files only; see `restrict`.
+        query += (
+            " where getvariable('only_sources') is null"
+            " or source_key in (select unnest(getvariable('only_sources')::bigint[]))"
+        )
     return query
 
 
 def _quoted(text: str) -> str:
-    return "'" + os.fspath(text).replace("'", "''") + "'"
+    return "'" + text.replace("'", "''") + "'"
 
 
-def run(connection: Connection, query: str, parameters: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyRelation:
+# -- queries -----------------------------------------------------------------------------------------------
+
+
+def run(
+    connection: Connection, query: str, parameters: Mapping[str, Any] | None = None
+) -> duckdb.DuckDBPyRelation:
     """The result of one query as a relation: ``.to_arrow_table()``, ``.fetchall()``, ``.pl()``.
 
     Raises:
@@ -124,3 +233,21 @@ def fetch_rows(connection: Connection, query: str) -> list[dict[str, Any]]:
         return [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
     except duckdb.Error as error:
         raise QueryFailed(str(error)) from error
+
+
+def check_select(connection: Connection, query: str) -> None:
+    """Refuse anything but one statement that only reads.
+
+    Raises:
+        UsageError: several statements, none, or one of another kind.
+        QueryFailed: it does not parse.
+    """
+    try:
+        statements = connection.extract_statements(query)
+    except duckdb.Error as error:
+        raise QueryFailed(str(error)) from error
+    if len(statements) != 1:
+        raise UsageError(f"one statement at a time: found {len(statements)}")
+    if statements[0].type != duckdb.StatementType.SELECT:
+        kind = statements[0].type.name
+        raise UsageError(f"only SELECT statements are run here, this is {kind}; copy rows out with `export`")

@@ -133,5 +133,3 @@ def finished_part(table: str, path: Path, rows: int) -> Part:
     os.chmod(path, 0o600)
     stat = path.stat()
     return Part(table, path.name, stat.st_size, rows, int(stat.st_mtime * 1000))
-
-

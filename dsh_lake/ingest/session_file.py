@@ -9,15 +9,26 @@ last point where both a frame and a line were complete.
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from dsh_lake.errors import UnreadableSource
 from dsh_lake.frames import FileBytes, PieceKind
 from dsh_lake.ingest.session import HeaderRejected, RowTarget, SessionLines
 from dsh_lake.ingest.state import FileState, HeaderFacts, Note, dump, load
-from dsh_lake.ingest.text import Fault, FrameEnd, Line, Tail, TextLimits, encoding_of, read_text
+from dsh_lake.ingest.text import (
+    NO_LINES,
+    Account,
+    Fault,
+    Lines,
+    Tail,
+    TextLimits,
+    encoding_of,
+    read_text,
+)
 from dsh_lake.tables.place import Row
 
 RACY_NS = 2_000_000_000
@@ -50,7 +61,9 @@ class FileFacts:
 
     source_key: int
     status: str
+    code: str | None
     message: str | None
+    newer_version: int | None
     state: FileState
     header: HeaderFacts | None
     notes: tuple[Note, ...]
@@ -76,18 +89,29 @@ def read_session_file(task: FileTask, rows: dict[str, list[Row]], relieve: Relie
     Raises:
         UnreadableSource: the operating system refuses to open or read the file.
     """
-    with FileBytes(Path(task.path)) as source:
-        return _SessionFile(task, rows, relieve, source).read()
+    path = Path(task.path)
+    try:
+        # Before it is opened: should another file be put in its place meanwhile, the next scan sees that.
+        status = path.stat()
+    except OSError as error:
+        raise UnreadableSource(task.path, error.strerror or str(error)) from error
+    with FileBytes(path) as source:
+        return _SessionFile(task, rows, relieve, source, status).read()
 
 
 class _SessionFile:
     def __init__(
-        self, task: FileTask, rows: dict[str, list[Row]], relieve: Relieve, source: FileBytes
+        self,
+        task: FileTask,
+        rows: dict[str, list[Row]],
+        relieve: Relieve,
+        source: FileBytes,
+        status: os.stat_result,
     ) -> None:
         self._task = task
         self._relieve = relieve
         self._source = source
-        self._stat = source.status()
+        self._stat = status
         self._is_racy = time.time_ns() - max(self._stat.st_ctime_ns, self._stat.st_mtime_ns) < RACY_NS
         self._state, self._is_continued = self._start()
         self._target = RowTarget(rows, task.source_key, task.batch, task.with_content)
@@ -112,9 +136,11 @@ class _SessionFile:
 
     def read(self) -> FileFacts:
         if self._source.size == 0:
-            return self._facts("skipped", "the file is empty", self._state, 0, 0, can_resume=False)
+            return self._facts(
+                "skipped", "empty-file", "the file is empty", self._state, 0, 0, can_resume=False
+            )
         encoding = "zstd" if self._state.encoding == "zstd" else "plain"
-        tail = Tail(0, 0, (), 0, "", "")
+        tail = Tail(0, 0, NO_LINES, 0, "", "")
         for step in read_text(
             self._source,
             encoding,
@@ -122,50 +148,47 @@ class _SessionFile:
             frame=self._state.frames + 1,
             limits=self._task.limits,
         ):
-            if isinstance(step, Line):
+            if isinstance(step, Lines):
                 self._add(step)
-            elif isinstance(step, FrameEnd):
+            elif isinstance(step, Account):
                 self._account(step)
             elif isinstance(step, Fault):
-                self._add_fault(step)
+                self._state.is_partial = True
+                self._lines.add_reject(None, step.frame, step.offset, step.code, step.message)
             else:
                 tail = step
         return self._finish(tail)
 
-    def _add(self, line: Line) -> None:
-        if self._header_fault is not None:
-            self._state.line += 1
-            self._state.lines += not line.text.isspace() and line.text != b""
-            return
-        try:
-            self._lines.add(line)
-        except HeaderRejected as fault:
-            self._header_fault = fault
-            if not fault.is_newer:
-                self._state.rejected_lines += 1
-                self._lines.add_reject(self._state.line, line.frame, line.offset, fault.code, fault.message)
+    def _add(self, lines: Lines) -> None:
+        if self._header_fault is None:
+            try:
+                self._lines.add(lines)
+                return
+            except HeaderRejected as fault:
+                self._header_fault = fault
+                self._state.rejected_lines += not fault.is_newer
+                self._state.line = self._state.lines = 0
+        # Without a header nothing can be read; what is there is counted.
+        self._state.line += len(lines.texts)
+        self._state.lines += sum(1 for text in lines.texts if text.strip())
 
-    def _account(self, end: FrameEnd) -> None:
+    def _account(self, account: Account) -> None:
         state = self._state
-        state.offset = end.offset + end.size
-        if end.kind is PieceKind.TEXT:
-            state.good_frame_bytes += end.size
-            state.decoded_bytes += end.text_bytes
-            state.frames = end.frame
-            self._relieve(end.text_bytes)
-        elif end.kind is PieceKind.SKIPPABLE:
+        state.offset = account.end
+        if account.kind is PieceKind.TEXT:
+            state.good_frame_bytes += account.size
+            state.decoded_bytes += account.text_bytes
+            state.frames = account.frame
+            self._relieve(account.text_bytes)
+        elif account.kind is PieceKind.SKIPPABLE:
             state.skippable_frames += 1
-            state.skippable_bytes += end.size
-        elif end.kind is PieceKind.BAD:
-            state.frames = end.frame
+            state.skippable_bytes += account.size
+        elif account.kind is PieceKind.BAD:
+            state.frames = account.frame
             state.bad_frames += 1
-            state.bad_frame_bytes += end.size
+            state.bad_frame_bytes += account.size
         else:
-            state.unframed_bytes += end.size
-
-    def _add_fault(self, fault: Fault) -> None:
-        self._state.is_partial = True
-        self._lines.add_reject(None, fault.frame, fault.offset, fault.code, fault.message)
+            state.unframed_bytes += account.size
 
     # -- the end of the file -------------------------------------------------------------------------------
 
@@ -183,9 +206,9 @@ class _SessionFile:
                 state.line + 1, state.frames, None, "unterminated-line", message
             )
         recovered = self._recover(tail, end_state, target)
-        status, message_or_none = self._status(end_state, bool(tail.size) or not is_at_line_end)
+        status, code, message = self._status(end_state, bool(tail.size) or not is_at_line_end)
         return self._facts(
-            status, message_or_none, end_state, tail.size, recovered, can_resume=is_at_line_end
+            status, code, message, end_state, tail.size, recovered, can_resume=is_at_line_end
         )
 
     def _note_names(self) -> None:
@@ -194,7 +217,9 @@ class _SessionFile:
         if self._is_continued:
             return
         if task.named_encoding is not None and task.named_encoding != state.encoding and state.lines:
-            message = f"the name says {task.named_encoding}, the content is {state.encoding}; the content decides"
+            message = (
+                f"the name says {task.named_encoding}, the content is {state.encoding}; the content decides"
+            )
             state.note("warn", "encoding-disagrees", message)
         header = state.header
         if header and task.generation is not None and task.generation != header.format_version:
@@ -206,31 +231,31 @@ class _SessionFile:
 
     def _recover(self, tail: Tail, end_state: FileState, target: RowTarget) -> int:
         """Rows from the whole lines of a torn frame. They count for nothing but their own number."""
-        if self._header_fault is not None or not tail.recovered:
+        if self._header_fault is not None or not tail.recovered.texts:
             return 0
-        lines = SessionLines(end_state, replace(target, is_recovered=True))
-        count = 0
-        for line in tail.recovered:
-            try:
-                lines.add(line)
-            except HeaderRejected:
-                break
-            count += bool(line.text.strip())
-        return count
+        try:
+            SessionLines(end_state, replace(target, is_recovered=True)).add(tail.recovered)
+        except HeaderRejected:
+            return 0
+        return sum(1 for text in tail.recovered.texts if text.strip())
 
-    def _status(self, end_state: FileState, is_torn: bool) -> tuple[str, str | None]:
+    def _status(self, end_state: FileState, is_torn: bool) -> tuple[str, str | None, str | None]:
+        """Status, message, and the finding's code where no row of ``rejects`` tells it."""
         fault = self._header_fault
+        if fault is not None and fault.is_newer:
+            return "skipped", fault.code, fault.message
         if fault is not None:
-            return ("skipped" if fault.is_newer else "failed"), fault.message
+            return "failed", None, fault.message
         if end_state.header is None:
-            return "failed", "no header could be read"
+            return "failed", "no-header", "no header could be read"
         if is_torn or end_state.is_partial:
-            return "partial", None
-        return "ok", None
+            return "partial", None, None
+        return "ok", None, None
 
     def _facts(
         self,
         status: str,
+        code: str | None,
         message: str | None,
         end_state: FileState,
         torn_tail_bytes: int,
@@ -241,14 +266,15 @@ class _SessionFile:
         state, stat = self._state, self._stat
         can_resume = can_resume and status in ("ok", "partial") and state.header is not None
         digest = self._digest(state.offset) if can_resume else None
-        after = self._source.status()
-        if (after.st_ctime_ns, after.st_mtime_ns) != (stat.st_ctime_ns, stat.st_mtime_ns):
-            # It changed while it was read: an append is harmless, anything else would be signed unseen.
-            digest = digest if after.st_size > stat.st_size else None
+        if digest is not None and not self._has_only_grown():
+            # It changed while it was read: what the digest was taken of may not be what was read.
+            digest = None
         return FileFacts(
             source_key=self._task.source_key,
             status=status,
+            code=code,
             message=message,
+            newer_version=self._header_fault.version if self._header_fault else None,
             state=state,
             header=end_state.header,
             notes=(*end_state.notes.values(), *_closing_notes(end_state)),
@@ -263,6 +289,17 @@ class _SessionFile:
             inode=stat.st_ino,
             is_racy=self._is_racy,
         )
+
+    def _has_only_grown(self) -> bool:
+        """Whether the file is still the one that was read, or that one with more at its end."""
+        try:
+            now = os.stat(self._task.path)
+        except OSError:
+            return False
+        before = self._stat
+        if (now.st_ino, now.st_ctime_ns, now.st_mtime_ns) == (before.st_ino, before.st_ctime_ns, before.st_mtime_ns):
+            return True
+        return now.st_ino == before.st_ino and now.st_size > before.st_size
 
 
 def _closing_notes(state: FileState) -> list[Note]:

@@ -39,18 +39,28 @@ class Output:
     parts: list[Part]
 
 
+class SourceRun:
+    """Files read one after another into part files below ``tables`` whose names begin with ``prefix``."""
+
+    def __init__(self, tables: Path, prefix: str, limits: PartLimits | None = None) -> None:
+        self._writer = PartWriter(tables, prefix, limits)
+        self._outcomes: list[Outcome] = []
+
+    def read(self, task: FileTask) -> None:
+        """Read one more file."""
+        self._outcomes.append(read_source(task, self._writer.rows, self._writer.relieve))
+
+    def finish(self) -> Output:
+        """Close the part files and say what came of all files."""
+        return Output(self._outcomes, self._writer.finish())
+
+
 def read_sources(
-    tasks: Iterable[FileTask],
-    tables: Path,
-    prefix: str,
-    *,
-    limits: PartLimits | None = None,
-    on_read: Callable[[int], None] = lambda _: None,
+    tasks: Iterable[FileTask], tables: Path, prefix: str, *, on_read: Callable[[int], None] = lambda _: None
 ) -> Output:
-    """Read files one after another into part files below ``tables`` whose names begin with ``prefix``."""
-    writer = PartWriter(tables, prefix, limits)
-    outcomes = []
+    """Read files one after another; ``on_read`` is told the size of each as it is done."""
+    run = SourceRun(tables, prefix)
     for task in tasks:
-        outcomes.append(read_source(task, writer.rows, writer.relieve))
+        run.read(task)
         on_read(task.size_bytes)
-    return Output(outcomes, writer.finish())
+    return run.finish()

@@ -9,6 +9,7 @@ Source: session-archive.md section 2.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -32,33 +33,48 @@ class TextLimits:
     frames: FrameLimits = FrameLimits()
 
 
-class Line(NamedTuple):
-    """One line without its LF. ``frame`` is 0 in plain files; ``offset`` is the byte of the file at which
-    that frame (or the plain line) begins; ``cuts`` are the positions inside the line where a frame ends."""
+class Mark(NamedTuple):
+    """Where the text of a frame begins: position in a batch's text, ordinal, byte of the file. A plain
+    file has one mark of frame 0 at the byte at which the batch begins."""
 
-    text: bytes
+    position: int
     frame: int
     offset: int
+
+
+class Lines(NamedTuple):
+    """A batch of whole lines, without their LF, in order. ``marks`` are sorted by position and say which
+    frame a line begins in. When ``is_utf8`` is false some line is not valid UTF-8."""
+
+    texts: list[bytes]
+    marks: list[Mark]
     is_utf8: bool
-    cuts: tuple[int, ...]
+
+    def mark_at(self, position: int) -> Mark:
+        """The mark of the frame in which the text at ``position`` lies."""
+        return self.marks[bisect_right(self.marks, position, key=lambda mark: mark.position) - 1]
+
+    def cuts(self, position: int, size: int) -> list[int]:
+        """Where frames begin inside a line: positions relative to the line's beginning."""
+        inside = (mark.position - position for mark in self.marks)
+        return [cut for cut in inside if 0 < cut < size]
 
 
 class Fault(NamedTuple):
-    """Bytes that gave no text. ``kind`` is None for a fault of a line (too long)."""
+    """Bytes that gave no text, or a line that is passed over; ``frame`` is 0 outside frames."""
 
-    kind: PieceKind | None
     offset: int
-    size: int
     frame: int
     code: str
     message: str
 
 
-class FrameEnd(NamedTuple):
-    """Bookkeeping of one complete frame (or stretch of plain text): its compressed and decoded size."""
+class Account(NamedTuple):
+    """A stretch of the file that is done with: its kind, compressed and decoded size, the byte at which it
+    ends and the ordinal of the last frame in it."""
 
     kind: PieceKind
-    offset: int
+    end: int
     size: int
     frame: int
     text_bytes: int
@@ -70,10 +86,14 @@ class Tail(NamedTuple):
 
     size: int
     offset: int
-    recovered: tuple[Line, ...]
+    recovered: Lines
     rest: int
     code: str
     message: str
+
+
+Step = Lines | Fault | Account | Tail
+NO_LINES = Lines([], [], True)
 
 
 def encoding_of(source: ByteSource, named: str | None) -> Encoding:
@@ -86,7 +106,7 @@ def encoding_of(source: ByteSource, named: str | None) -> Encoding:
 
 def read_text(
     source: ByteSource, encoding: Encoding, *, offset: int = 0, frame: int = 1, limits: TextLimits
-) -> Iterator[Line | Fault | FrameEnd | Tail]:
+) -> Iterator[Step]:
     """Lines, faults and byte accounts of a file in order; a :class:`Tail` comes last, always.
 
     Args:
@@ -112,115 +132,104 @@ def is_valid_utf8(text: bytes) -> bool:
 
 
 class _Splitter:
-    """Joins the text of frames, splits it into lines, and remembers which frame each line begins in."""
+    """Joins the text of frames, splits it into lines, and remembers where each frame begins."""
 
     def __init__(self, limits: TextLimits) -> None:
         self._limits = limits
         self._texts: list[bytes] = []
-        self._marks: list[tuple[int, int, int]] = []  # (position in the batch, frame, offset) where frames begin
         self._held = 0
         self._carry = b""
-        self._carry_marks: list[tuple[int, int, int]] = []
+        self._marks: list[Mark] = []  # positions count from the beginning of the carry
         self._is_skipping = False
+        self._account = Account(PieceKind.TEXT, 0, 0, 0, 0)
 
-    def read(self, pieces: Iterator[Piece]) -> Iterator[Line | Fault | FrameEnd | Tail]:
-        tail: Piece | None = None
+    def read(self, pieces: Iterator[Piece]) -> Iterator[Step]:
+        torn: Piece | None = None
         for piece in pieces:
             if piece.kind is PieceKind.TEXT:
-                self._marks.append((self._held, piece.frame, piece.offset))
-                self._texts.append(piece.text)
-                self._held += len(piece.text)
-                yield FrameEnd(piece.kind, piece.offset, piece.size, piece.frame, len(piece.text))
+                self._hold(piece)
                 if self._held >= self._limits.batch_bytes:
-                    yield from self._lines()
+                    yield from self._flush()
             elif piece.kind is PieceKind.TORN:
-                tail = piece
+                torn = piece
             else:
-                yield from self._lines()
-                yield FrameEnd(piece.kind, piece.offset, piece.size, piece.frame, 0)
+                yield from self._flush()
+                yield Account(piece.kind, piece.offset + piece.size, piece.size, piece.frame, 0)
                 if piece.kind is not PieceKind.SKIPPABLE:
-                    yield Fault(piece.kind, piece.offset, piece.size, piece.frame, piece.code, piece.reason)
-        yield from self._lines()
-        yield self._tail(tail)
+                    yield Fault(piece.offset, piece.frame, piece.code, piece.reason)
+        yield from self._flush()
+        yield self._tail(torn)
 
-    def _lines(self) -> Iterator[Line | Fault]:
-        start = len(self._carry)
-        text = b"".join((self._carry, *self._texts))
-        marks = self._carry_marks + [(at + start, frame, offset) for at, frame, offset in self._marks]
-        self._texts, self._marks, self._held = [], [], 0
-        parts = text.split(b"\n")
-        self._carry = parts.pop()
-        yield from _place(parts, marks, is_valid_utf8(text), self._is_skipping)
-        if parts:
-            self._is_skipping = False
-        kept = len(text) - len(self._carry)
-        before = [mark for mark in marks if mark[0] <= kept][-1:]
-        self._carry_marks = [(0, frame, offset) for _, frame, offset in before if self._carry]
-        self._carry_marks += [(at - kept, frame, offset) for at, frame, offset in marks if at > kept]
-        yield from self._drop_long_carry()
+    def _hold(self, piece: Piece) -> None:
+        _, offset, size, frame, text, _, _ = piece
+        self._marks.append(Mark(len(self._carry) + self._held, frame, offset))
+        self._texts.append(text)
+        self._held += len(text)
+        _, _, total, _, text_bytes = self._account
+        self._account = Account(PieceKind.TEXT, offset + size, total + size, frame, text_bytes + len(text))
 
-    def _drop_long_carry(self) -> Iterator[Fault]:
-        if len(self._carry) <= self._limits.line_bytes:
+    def _flush(self) -> Iterator[Step]:
+        """The lines that are whole by now; what follows the last LF is carried on."""
+        if not self._texts:
             return
-        if not self._is_skipping:
-            _, frame, offset = self._carry_marks[0]
-            message = f"a line of more than {self._limits.line_bytes} bytes is passed over"
-            yield Fault(None, offset, 0, frame, "line-too-long", message)
-        self._is_skipping = True
-        self._carry, self._carry_marks = b"", []
+        text = b"".join((self._carry, *self._texts))
+        parts = text.split(b"\n")
+        carry = parts.pop()
+        marks, kept = self._marks, len(text) - len(carry)
+        self._carry, self._texts, self._held = carry, [], 0
+        self._marks = _marks_from(marks, kept) if carry else []
+        if self._is_skipping and parts:
+            # The end of a line that is passed over: its place stays, its text is gone.
+            parts[0], self._is_skipping = b"", False
+        if parts:
+            yield Lines(parts, marks, is_valid_utf8(text))
+        yield self._account
+        self._account = Account(PieceKind.TEXT, 0, 0, 0, 0)
+        if len(carry) > self._limits.line_bytes:
+            if not self._is_skipping:
+                mark = self._marks[0]
+                yield Fault(mark.offset, mark.frame, "line-too-long", _too_long(self._limits))
+            self._carry, self._marks, self._is_skipping = b"", [], True
 
     def _tail(self, torn: Piece | None) -> Tail:
         if torn is None:
-            return Tail(0, 0, (), len(self._carry), "", "")
+            return Tail(0, 0, NO_LINES, len(self._carry), "", "")
         text = self._carry + torn.text
         parts = text.split(b"\n")[:-1]
-        marks = [*self._carry_marks, (len(self._carry), torn.frame, torn.offset)]
-        recovered = tuple(_place(parts, marks, is_valid_utf8(text), self._is_skipping))
+        marks = [*self._marks, Mark(len(self._carry), torn.frame, torn.offset)]
+        recovered = Lines(parts, marks, is_valid_utf8(text))
         return Tail(torn.size, torn.offset, recovered, len(self._carry), torn.code, torn.reason)
 
 
-def _place(
-    parts: list[bytes], marks: list[tuple[int, int, int]], is_utf8: bool, skip_first: bool
-) -> Iterator[Line]:
-    """Lines with the frame that each begins in; ``marks`` are sorted by position."""
-    position, mark, count = 0, 0, len(marks)
-    for number, text in enumerate(parts):
-        end = position + len(text) + 1
-        while mark + 1 < count and marks[mark + 1][0] <= position:
-            mark += 1
-        cuts: tuple[int, ...] = ()
-        following = mark + 1
-        while following < count and marks[following][0] < end:
-            cuts += (marks[following][0] - position,)
-            following += 1
-        if not (skip_first and number == 0):
-            yield Line(text, marks[mark][1], marks[mark][2], is_utf8 or is_valid_utf8(text), cuts)
-        position = end
+def _marks_from(marks: list[Mark], start: int) -> list[Mark]:
+    """The marks of the text from ``start`` on, counted from there."""
+    inside = [mark for mark in marks if mark.position > start]
+    first = marks[len(marks) - len(inside) - 1]
+    return [first._replace(position=0), *(mark._replace(position=mark.position - start) for mark in inside)]
 
 
-def _read_plain(source: ByteSource, offset: int, limits: TextLimits) -> Iterator[Line | Fault | FrameEnd | Tail]:
+def _too_long(limits: TextLimits) -> str:
+    return f"a line of more than {limits.line_bytes} bytes is passed over"
+
+
+def _read_plain(source: ByteSource, offset: int, limits: TextLimits) -> Iterator[Step]:
     carry, begin, at, is_skipping = b"", offset, offset, False
     while chunk := source.read_at(at, limits.batch_bytes):
         at += len(chunk)
         text = carry + chunk
         parts = text.split(b"\n")
         carry = parts.pop()
-        is_utf8 = is_valid_utf8(text[: len(text) - len(carry)])
-        for number, part in enumerate(parts):
-            size = len(part) + 1
-            yield FrameEnd(PieceKind.TEXT, begin, size, 0, size)
-            if not (is_skipping and number == 0):
-                yield Line(part, 0, begin, is_utf8 or is_valid_utf8(part), ())
-            begin += size
-        is_skipping = is_skipping and not parts
+        size = len(text) - len(carry)
+        if parts:
+            if is_skipping:
+                parts[0], is_skipping = b"", False
+            yield Lines(parts, [Mark(0, 0, begin)], is_valid_utf8(text[:size]))
         if len(carry) > limits.line_bytes:
             if not is_skipping:
-                message = f"a line of more than {limits.line_bytes} bytes is passed over"
-                yield Fault(None, begin, 0, 0, "line-too-long", message)
-            is_skipping = True
-            yield FrameEnd(PieceKind.TEXT, begin, len(carry), 0, len(carry))
-            begin += len(carry)
-            carry = b""
-    size = at - begin
-    reason = "the file ends inside a line; it is read once the line is finished" if size else ""
-    yield Tail(size, begin, (), 0, "torn-tail" if size else "", reason)
+                yield Fault(begin + size, 0, "line-too-long", _too_long(limits))
+            size, carry, is_skipping = len(text), b"", True
+        begin += size
+        yield Account(PieceKind.TEXT, begin, size, 0, size)
+    rest = at - begin
+    reason = "the file ends inside a line; it is read once the line is finished" if rest else ""
+    yield Tail(rest, begin, NO_LINES, 0, "torn-tail" if rest else "", reason)

@@ -10,8 +10,9 @@ Source: session-archive.md sections 3 to 8, session-generations.md sections 2 to
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -36,7 +37,7 @@ class Rejected(Exception):
         super().__init__(message)
 
 
-class Envelope(Struct):
+class Envelope(Struct, gc=False):
     """What every line has in common. ``data`` and ``surface_op`` are raw JSON, unset when absent."""
 
     type: str
@@ -64,14 +65,14 @@ class Header(Struct, rename="camel"):
     seed_length: int | Opt = UNSET
 
 
-class Place(Struct):
+class Place(Struct, gc=False):
     """Turn and step, of any event that names them."""
 
-    turn: int | None | Opt = UNSET
-    step: int | None | Opt = UNSET
+    turn: int | Opt | None = UNSET
+    step: int | Opt | None = UNSET
 
 
-class Block(Struct, rename="camel"):
+class Block(Struct, rename="camel", gc=False):
     """A content block; of a tool-result wrapper (v0 to v3) also what it wraps."""
 
     type: str | Opt = UNSET
@@ -81,15 +82,15 @@ class Block(Struct, rename="camel"):
     tool_call_id: str | Opt = UNSET
 
 
-class Response(Struct, rename="camel"):
+class Response(Struct, rename="camel", gc=False):
     response_model: str | Opt = UNSET
 
 
-class ReplayState(Struct):
+class ReplayState(Struct, gc=False):
     response: Response | Opt = UNSET
 
 
-class MessageSource(Struct, rename="camel"):
+class MessageSource(Struct, rename="camel", gc=False):
     kind: str | Opt = UNSET
     plugin: str | Opt = UNSET
     provider: str | Opt = UNSET
@@ -98,7 +99,7 @@ class MessageSource(Struct, rename="camel"):
     replay_state: ReplayState | Opt = UNSET
 
 
-class Message(Struct, rename="camel"):
+class Message(Struct, rename="camel", gc=False):
     id: str | Opt = UNSET
     role: str | Opt = UNSET
     content: list[Block] | Opt = UNSET
@@ -107,31 +108,34 @@ class Message(Struct, rename="camel"):
     tool_call_id: str | Opt = UNSET
 
 
-class Usage(Struct, rename="camel"):
-    """Counts as stated, of any type: whether one is a usable number is judged by :func:`token_count`."""
-
-    input_tokens: Any = None
-    output_tokens: Any = None
-    cache_read_tokens: Any = None
-    cache_write_tokens: Any = None
-    reasoning_tokens: Any = None
-    total_tokens: Any = None
+Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
 
 
-class Chunk(Struct):
+class Usage(Struct, rename="camel", gc=False):
+    """A usage object whose counts are all whole numbers in range; anything else is read loosely."""
+
+    input_tokens: Count
+    output_tokens: Count
+    cache_read_tokens: Count | Opt | None = UNSET
+    cache_write_tokens: Count | Opt | None = UNSET
+    reasoning_tokens: Count | Opt | None = UNSET
+    total_tokens: Count | Opt | None = UNSET
+
+
+class Chunk(Struct, gc=False):
     type: str | Opt = UNSET
-    usage: Any = None
+    usage: Raw = _NO_RAW
 
 
-class ChunkRecord(Struct):
+class ChunkRecord(Struct, gc=False):
     chunk: Chunk | Opt = UNSET
 
 
 class UserMessage(Message):
     """``user/message``: the data is the message. Early logs wrap it as ``steering/message`` does."""
 
-    turn: int | None | Opt = UNSET
-    step: int | None | Opt = UNSET
+    turn: int | Opt | None = UNSET
+    step: int | Opt | None = UNSET
     message: Message | Opt = UNSET
 
 
@@ -144,7 +148,7 @@ class WrappedMessage(Place):
 class AssistantMessage(WrappedMessage):
     """``assistant/message`` (``message``, ``usage``) and ``assistant/attempt`` (``source``, ``stream``)."""
 
-    usage: Any = None
+    usage: Raw = _NO_RAW
     interrupted: bool | Opt = UNSET
     source: MessageSource | Opt = UNSET
     content: list[Block] | Opt = UNSET
@@ -161,7 +165,7 @@ class ToolCall(Place, rename="camel"):
     arguments: str | Opt = UNSET
 
 
-class ToolFailure(Struct):
+class ToolFailure(Struct, gc=False):
     name: str | Opt = UNSET
     code: str | Opt = UNSET
 
@@ -176,12 +180,12 @@ class ToolResult(Place, rename="camel"):
     is_error: bool | Opt = UNSET
 
 
-class RequestConfig(Struct):
+class RequestConfig(Struct, gc=False):
     provider: str | Opt = UNSET
     model: str | Opt = UNSET
 
 
-class RequestHead(Struct):
+class RequestHead(Struct, gc=False):
     config: RequestConfig | Opt = UNSET
 
 
@@ -204,7 +208,7 @@ class EndSeed(Place):
 class Compaction(Place):
     provider: str | Opt = UNSET
     model: str | Opt = UNSET
-    usage: Any = None
+    usage: Raw = _NO_RAW
 
 
 class PackedRow(Place):
@@ -300,23 +304,35 @@ def names_version(line: bytes) -> bool:
 # -- payloads ----------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def _decoder(record_type: type[_RecordT]) -> msgspec.json.Decoder[_RecordT]:
     return msgspec.json.Decoder(record_type)
 
 
 def read_data(record_type: type[_RecordT], data: Raw) -> _RecordT:
     """The payload of an event as ``record_type``; fields that are absent or unusable stay unset."""
-    if data is UNSET:
-        return record_type()
-    return _read(record_type, data)
+    return data_reader(record_type)(data)
 
 
-def _read(record_type: type[_RecordT], text: bytes | Raw) -> _RecordT:
+def data_reader(record_type: type[_RecordT]) -> Callable[[Raw], _RecordT]:
+    """A function that reads payloads as ``record_type``, as :func:`read_data` does."""
+    decode = _decoder(record_type).decode
+
+    def read(data: Raw) -> _RecordT:
+        try:
+            return decode(data)
+        except (msgspec.MsgspecError, RecursionError, TypeError):
+            # TypeError: there is no data at all.
+            return record_type() if data is UNSET else _read_exactly(record_type, bytes(data))
+
+    return read
+
+
+def _read(record_type: type[_RecordT], text: bytes) -> _RecordT:
     try:
         return _decoder(record_type).decode(text)
     except (msgspec.MsgspecError, RecursionError):
-        return _read_exactly(record_type, bytes(text))
+        return _read_exactly(record_type, text)
 
 
 def _read_exactly(record_type: type[_RecordT], text: bytes) -> _RecordT:
@@ -389,24 +405,41 @@ def is_replacement(envelope: Envelope) -> bool:
     return b'"replace"' in bytes(operation)
 
 
+def is_stated(raw: Any) -> bool:
+    """Whether a member is there and not null."""
+    return raw is not UNSET and bytes(raw) != b"null"
+
+
+def read_usage(raw: Raw) -> Usage | dict[str, Any]:
+    """A usage object: typed when all its counts are sound, else whatever members it has."""
+    try:
+        return _decode_usage(raw)
+    except (msgspec.MsgspecError, RecursionError):
+        value = _parse_or_none(bytes(raw))
+        return value if isinstance(value, dict) else {}
+
+
+_decode_usage = msgspec.json.Decoder(Usage).decode
+
+
 def last_stream_usage(stream: Raw) -> Any:
-    """The ``usage`` of the last usage chunk in an embedded stream, as stated; None when there is none."""
+    """The ``usage`` of the last usage chunk in an embedded stream, raw; unset when there is none."""
     if stream is UNSET:
-        return None
+        return UNSET
     try:
         records = _decoder_of_stream().decode(stream)
     except (msgspec.MsgspecError, RecursionError):
         records = _coerce(list[ChunkRecord], _parse_or_none(bytes(stream)))
         if records is UNSET:
-            return None
+            return UNSET
     for record in reversed(records):
         chunk = record.chunk
-        if chunk is not UNSET and chunk.type == "usage" and chunk.usage is not None:
+        if chunk is not UNSET and chunk.type == "usage" and is_stated(chunk.usage):
             return chunk.usage
-    return None
+    return UNSET
 
 
-@lru_cache(maxsize=None)
+@cache
 def _decoder_of_stream() -> msgspec.json.Decoder[list[ChunkRecord]]:
     return msgspec.json.Decoder(list[ChunkRecord])
 
@@ -418,7 +451,7 @@ def _parse_or_none(text: bytes) -> Any:
         return None
 
 
-def token_count(value: Any) -> int | None | Literal["bad"]:
+def token_count(value: Any) -> int | Literal["bad"] | None:
     """A token count as a whole number from 0 to 2^53-1; None when absent, ``"bad"`` when it is none."""
     if value is None:
         return None
@@ -450,10 +483,33 @@ _RENAMED_PLUGINS = {
     "dsh-compaction-basic": "compact-basic",
 }
 _FIRST_PARTY_PLUGINS = frozenset(
-    "model-selection plan-mode time-context tmux-context user-approval repeat-tool-reminder tool-cordis "
-    "cordis-host-runner tool-goal tool-jobs hooks-codex hooks-claude-code schedule dsh-session-title-llm "
-    "agent-instructions session-reference team-message goal skill-invocation skill-catalog coordinator "
-    "subagent-report subagent-settled webhook agent-message".split()
+    [
+        "model-selection",
+        "plan-mode",
+        "time-context",
+        "tmux-context",
+        "user-approval",
+        "repeat-tool-reminder",
+        "tool-cordis",
+        "cordis-host-runner",
+        "tool-goal",
+        "tool-jobs",
+        "hooks-codex",
+        "hooks-claude-code",
+        "schedule",
+        "dsh-session-title-llm",
+        "agent-instructions",
+        "session-reference",
+        "team-message",
+        "goal",
+        "skill-invocation",
+        "skill-catalog",
+        "coordinator",
+        "subagent-report",
+        "subagent-settled",
+        "webhook",
+        "agent-message",
+    ]
 )
 
 PACKED_KINDS = {
@@ -464,18 +520,79 @@ PACKED_KINDS = {
 """Packed row type to the type of its members' chunks and the member that holds their text."""
 
 KNOWN_TYPES = frozenset(
-    "turn/start turn/end step/start step/end system/message user/message developer/message assistant/chunk "
-    "assistant/message assistant/attempt tool/call tool/result request/header request/context session/title "
-    "session/title-llm-request session/end-seed agent/inbox/spliced agent-preset/selected approval/asked "
-    "approval/decided approval/policy permission/preset sandbox/mode model/selection plan/mode command/run "
-    "command/done compaction/start compaction/end compaction/summary compaction/prune image/offload todo/write "
-    "goal/change schedule/change hook/invoked hook/result llm/retry llm/retry-started job/registered job/settled "
-    "subagent/descriptor subagent/catalog subagent/model-selection-policy team/member team/task "
-    "team/message/queued team/message/delivered tool/code-dispatch-start tool/code-dispatch "
-    "tool/ptc-dispatch-start tool/ptc-dispatch tool-workflow/run-start tool-workflow/run-end "
-    "tool-workflow/agent-start tool-workflow/agent-end feedback/record feedback/message-put "
-    "feedback/message-delete deliverables/presented workspace/changes working-directory/change "
-    "web/deepseek-search-llm-request session-log-deepseek/delivery-accepted "
-    "steering/message compact/start compact/summary compact/end compact/prune mode/set request/header-delta".split()
+    [
+        "turn/start",
+        "turn/end",
+        "step/start",
+        "step/end",
+        "system/message",
+        "user/message",
+        "developer/message",
+        "assistant/chunk",
+        "assistant/message",
+        "assistant/attempt",
+        "tool/call",
+        "tool/result",
+        "request/header",
+        "request/context",
+        "session/title",
+        "session/title-llm-request",
+        "session/end-seed",
+        "agent/inbox/spliced",
+        "agent-preset/selected",
+        "approval/asked",
+        "approval/decided",
+        "approval/policy",
+        "permission/preset",
+        "sandbox/mode",
+        "model/selection",
+        "plan/mode",
+        "command/run",
+        "command/done",
+        "compaction/start",
+        "compaction/end",
+        "compaction/summary",
+        "compaction/prune",
+        "image/offload",
+        "todo/write",
+        "goal/change",
+        "schedule/change",
+        "hook/invoked",
+        "hook/result",
+        "llm/retry",
+        "llm/retry-started",
+        "job/registered",
+        "job/settled",
+        "subagent/descriptor",
+        "subagent/catalog",
+        "subagent/model-selection-policy",
+        "team/member",
+        "team/task",
+        "team/message/queued",
+        "team/message/delivered",
+        "tool/code-dispatch-start",
+        "tool/code-dispatch",
+        "tool/ptc-dispatch-start",
+        "tool/ptc-dispatch",
+        "tool-workflow/run-start",
+        "tool-workflow/run-end",
+        "tool-workflow/agent-start",
+        "tool-workflow/agent-end",
+        "feedback/record",
+        "feedback/message-put",
+        "feedback/message-delete",
+        "deliverables/presented",
+        "workspace/changes",
+        "working-directory/change",
+        "web/deepseek-search-llm-request",
+        "session-log-deepseek/delivery-accepted",
+        "steering/message",
+        "compact/start",
+        "compact/summary",
+        "compact/end",
+        "compact/prune",
+        "mode/set",
+        "request/header-delta",
+    ]
 )
 """Event types of formats v0 to v4, and those retired names that pre-release logs hold."""

@@ -23,7 +23,10 @@ def to_batch(table: str, rows: Sequence[Row]) -> pa.RecordBatch:
     schema = stored_schema(table)
     columns = TABLES[table].stored
     values = zip(*rows, strict=True) if rows else ((),) * len(columns)
-    arrays = [_build(column, field.type, value) for column, field, value in zip(columns, schema, values, strict=True)]
+    arrays = [
+        _build(column, field.type, value)
+        for column, field, value in zip(columns, schema, values, strict=True)
+    ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -1,19 +1,13 @@
-"""Rows of ``events``: one per line; a packed storage row stays one row until it is read."""
+"""Rows of ``events`` that stand for several: a packed storage row stays one row until it is read."""
 
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Any
 
 from msgspec import UNSET, Raw
 
 from dsh_lake.records.session import PACKED_KINDS, PackedRow
 from dsh_lake.tables.place import Head, Row, When
-
-
-def event_row(head: Head, frame: int, kind: str, when: When, data: Any) -> Row:
-    """The row of an ordinary event. ``data`` is raw JSON, or None in a lake without content."""
-    return (*head, frame or None, kind, *when, 1, data, None, None, None)
 
 
 class PackedMembers:

@@ -20,7 +20,14 @@ def tool_call_row(head: Head, when: When, call: ToolCall, with_content: bool) ->
     """The row of a ``tool/call``. The digest of the arguments is null when they are no JSON."""
     arguments = None if call.arguments is UNSET else call.arguments
     digest = None if arguments is None else canonical_sha256_of_json(arguments)
-    return (*head, _known(call.call_id), *when, _known(call.name), arguments if with_content else None, digest)
+    return (
+        *head,
+        _known(call.call_id),
+        *when,
+        _known(call.name),
+        arguments if with_content else None,
+        digest,
+    )
 
 
 def tool_result_row(head: Head, when: When, result: ToolResult, is_replacement: bool) -> Row:

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from dsh_lake.records.session import token_count
+from msgspec import UNSET, Raw
+
+from dsh_lake.records.session import Usage, is_stated, read_usage, token_count
 from dsh_lake.tables.place import Head, Row, When
+
+__all__ = ["Asked", "Kind", "Sample", "is_stated", "read_sample", "retry_row"]
 
 Kind = Literal["message", "attempt", "compaction", "retry"]
 
@@ -37,26 +41,34 @@ class Sample(NamedTuple):
         return not any(name in self.bad for name in REQUIRED)
 
 
-def read_sample(usage: Any) -> Sample:
+def read_sample(raw: Raw) -> Sample:
     """A usage object as stated; an unusable optional count becomes null.
 
     Zeros without any cache count are how a runtime stores that the provider reported nothing: unknown,
     hence null.
     """
-    if not isinstance(usage, dict):
-        return Sample(_NONE, REQUIRED)
+    usage = read_usage(raw)
+    if not isinstance(usage, Usage):
+        return _judge(usage)
+    read, written = usage.cache_read_tokens, usage.cache_write_tokens
+    if read is UNSET and written is UNSET and not usage.input_tokens and not usage.output_tokens:
+        return Sample(_NONE, ())
+    counts = (
+        usage.input_tokens,
+        usage.output_tokens,
+        read,
+        written,
+        usage.reasoning_tokens,
+        usage.total_tokens,
+    )
+    return Sample(tuple(None if count is UNSET else count for count in counts), ())
+
+
+def _judge(usage: dict[str, Any]) -> Sample:
     judged = {name: token_count(usage.get(name)) for name in (*REQUIRED, *OPTIONAL)}
     bad = [name for name, count in judged.items() if count == "bad"]
     bad += [name for name in REQUIRED if judged[name] is None]
-    counts = tuple(count if isinstance(count, int) else None for count in judged.values())
-    if counts[:2] == (0, 0) and "cacheReadTokens" not in usage and "cacheWriteTokens" not in usage:
-        counts = _NONE
-    return Sample(counts, tuple(bad))
-
-
-def usage_row(head: Head, when: When, kind: Kind, asked: Asked, counts: tuple[int | None, ...]) -> Row:
-    """The row of a sample."""
-    return (*head, *when, kind, *asked, *counts)
+    return Sample(tuple(count if isinstance(count, int) else None for count in judged.values()), tuple(bad))
 
 
 def retry_row(head: Head, when: When) -> Row:

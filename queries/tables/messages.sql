@@ -3,8 +3,8 @@
 -- needs: stored.messages, source_status
 select
     s.source_id, r.line, r.seq, s.session_id,
-    "at", turn, step, role, message_id, source_kind, is_human, is_replacement, text_chars, reasoning_chars,
-    tool_call_count, image_count, is_interrupted,
+    r.at, r.turn, r.step, r.role, r.message_id, r.source_kind, r.is_human, r.is_replacement, r.text_chars,
+    r.reasoning_chars, r.tool_call_count, r.image_count, r.is_interrupted,
     r.seq < s.inherited_cut as is_inherited, r.is_recovered
 from stored.messages as r
 inner join source_status as s

@@ -22,6 +22,10 @@ chain as (
 
 tops as (select source_id, arg_max(ancestor, depth) as root_session_id from chain group by source_id)
 
-select counted.*, tops.root_session_id
+select
+    counted.session_id, counted.source_id, counted.format_version, counted.created_at, counted.cwd,
+    counted.workspace, counted.parent_session_id, tops.root_session_id, counted.origin,
+    counted.delegation_depth, counted.agent_preset, counted.is_seeded, counted.inherited_events, counted.title,
+    counted.first_event_at, counted.last_event_at
 from counted
 left join tops using (source_id)

@@ -19,7 +19,7 @@ answers as (
         source_id, call_id, call_number,
         arg_max(
             {
-                line: line, seq: seq, at: "at", status: status,
+                line: line, seq: seq, "at": "at", status: status,
                 error_name: error_name, error_code: error_code, result_chars: result_chars
             },
             (status <> 'interrupted', line, seq)
@@ -31,11 +31,11 @@ answers as (
 select
     c.source_id, c.line, c.seq, c.session_id, c.call_id, c.at as called_at, c.turn, c.step,
     c.name, c.arguments, c.arguments_sha256,
-    a.answer.line as result_line, a.answer.seq as result_seq, a.answer.at as result_at,
-    date_diff('millisecond', c.at, a.answer.at) as duration_ms,
+    a.answer.line as result_line, a.answer.seq as result_seq, a.answer."at" as result_at,
+    date_diff('millisecond', c.at, a.answer."at") as duration_ms,
     coalesce(a.answer.status, 'unanswered') as status,
     a.answer.error_name as error_name, a.answer.error_code as error_code, a.answer.result_chars as result_chars,
-    c.seq < c.inherited_cut as is_inherited, c.is_recovered
+    c.call_number, c.seq < c.inherited_cut as is_inherited, c.is_recovered
 from calls as c
 left join answers as a
     on a.source_id = c.source_id and a.call_id = c.call_id and a.call_number = c.call_number

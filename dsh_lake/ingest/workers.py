@@ -1,0 +1,147 @@
+"""Spread the reading of files over processes.
+
+The workers are fresh interpreters that run this module and speak pickles over their pipes. They do not
+run the caller's main module again, so a script or a notebook needs no ``if __name__ == "__main__"``, and
+nothing that the caller has loaded (an engine's threads) is forked.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import IO, Any, Protocol
+
+from dsh_lake.errors import DshLakeError
+from dsh_lake.ingest.session_file import FileTask
+from dsh_lake.ingest.source import Output, SourceRun, read_sources
+
+OnRead = Callable[[int], None]
+
+_SMALL_BYTES = 12 << 20
+"""Less than this (on disk) is read sooner here than by workers that have yet to start."""
+_SHARES = 12
+"""Portions per worker: small enough that no worker is left with a large one at the end."""
+
+
+class Mapper(Protocol):
+    """How files are read: given tasks and where part files go, the outputs of all of them.
+
+    ``on_read`` is told the size of each file (bytes on disk) as it is done.
+    """
+
+    def __call__(
+        self, tasks: Sequence[FileTask], tables: Path, prefix: str, on_read: OnRead
+    ) -> list[Output]: ...
+
+
+class WorkerFailed(DshLakeError):
+    """A worker process ended before it had answered."""
+
+
+def serial(tasks: Sequence[FileTask], tables: Path, prefix: str, on_read: OnRead) -> list[Output]:
+    """Read the files here, one after another."""
+    return [read_sources(tasks, tables, prefix, on_read=on_read)]
+
+
+def processes(jobs: int) -> Mapper:
+    """A mapper over ``jobs`` worker processes; what is too little to be worth one is read here."""
+
+    def map_tasks(tasks: Sequence[FileTask], tables: Path, prefix: str, on_read: OnRead) -> list[Output]:
+        total = sum(task.size_bytes for task in tasks)
+        count = min(jobs, len(tasks))
+        if count < 2 or total < _SMALL_BYTES or not sys.executable:
+            return serial(tasks, tables, prefix, on_read)
+        portions: SimpleQueue[list[FileTask]] = SimpleQueue()
+        for portion in _portions(tasks, total // (count * _SHARES) + 1):
+            portions.put(portion)
+        with ThreadPoolExecutor(count) as pool:
+            runs = [
+                pool.submit(_drive, portions, tables, f"{prefix}-{number}", on_read) for number in range(count)
+            ]
+            return [run.result() for run in runs]
+
+    return map_tasks
+
+
+def _portions(tasks: Sequence[FileTask], size: int) -> Iterator[list[FileTask]]:
+    """Runs of about ``size`` bytes, the largest files first."""
+    portion: list[FileTask] = []
+    held = 0
+    for task in sorted(tasks, key=lambda task: -task.size_bytes):
+        portion.append(task)
+        held += task.size_bytes
+        if held >= size:
+            yield portion
+            portion, held = [], 0
+    if portion:
+        yield portion
+
+
+def _drive(portions: SimpleQueue[list[FileTask]], tables: Path, prefix: str, on_read: OnRead) -> Output:
+    """Feed one worker until nothing is left to read."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command = [sys.executable, "-m", "dsh_lake.ingest.workers"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    ) as worker:
+        try:
+            _send(worker.stdin, (tables, prefix))
+            while (portion := _next(portions)) is not None:
+                _send(worker.stdin, portion)
+                on_read(_receive(worker))
+            _send(worker.stdin, None)
+            output: Output = _receive(worker)
+            return output
+        except BaseException:
+            worker.kill()
+            raise
+
+
+def _next(portions: SimpleQueue[list[FileTask]]) -> list[FileTask] | None:
+    try:
+        return portions.get_nowait()
+    except Empty:
+        return None
+
+
+def _send(pipe: IO[bytes] | None, message: Any) -> None:
+    assert pipe is not None
+    pickle.dump(message, pipe, protocol=pickle.HIGHEST_PROTOCOL)
+    pipe.flush()
+
+
+def _receive(worker: subprocess.Popen[bytes]) -> Any:
+    assert worker.stdout is not None
+    try:
+        return pickle.load(worker.stdout)
+    except (EOFError, pickle.UnpicklingError) as error:
+        worker.wait()
+        raise WorkerFailed(f"a worker process ended with status {worker.returncode}") from error
+
+
+def _work(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """A worker's life: where to write, then portions, each answered by its size; None ends it."""
+    os.umask(0o077)
+    gc.set_threshold(100_000, 50, 100)
+    tables, prefix = pickle.load(requests)
+    run = SourceRun(tables, prefix)
+    while (portion := pickle.load(requests)) is not None:
+        for task in portion:
+            run.read(task)
+        _send(answers, sum(task.size_bytes for task in portion))
+    _send(answers, run.finish())
+
+
+if __name__ == "__main__":
+    try:
+        _work(sys.stdin.buffer, sys.stdout.buffer)
+    except (KeyboardInterrupt, EOFError):
+        # Interrupted together with the process that reads our answers, or that one is gone.
+        sys.exit(130)

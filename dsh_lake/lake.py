@@ -1,0 +1,366 @@
+"""Delta tables in a folder: what is current, and how a scan becomes current as a whole.
+
+    <lake>/tables/<table>/            one Delta table per stored table
+    <lake>/catalog.duckdb             all views, for any DuckDB client
+    <lake>/lock                       held by the one process that writes
+
+A scan commits each table that it changed and, last of all, a row of ``scans``; that commit names the
+version of every other table. A reader opens the tables at the versions that the newest such commit
+names, so a scan is visible wholly or not at all. What a killed scan left behind is rolled back by the
+next one. Everything is readable by the owner only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dsh_lake.errors import LakeBusy, LakeError, NotALake, VersionMismatch
+from dsh_lake.ingest.parts import Part, finished_part, open_parquet
+from dsh_lake.schemas import SCHEMA_VERSION, STORED, stored_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from deltalake import DeltaTable
+
+ENV = "DSH_LAKE"
+
+
+def default_lake() -> Path:
+    """``$DSH_LAKE``, else the folder ``dsh-lake`` of the platform's user data directory."""
+    if configured := os.environ.get(ENV):
+        return Path(configured)
+    from platformdirs import user_data_path
+
+    return user_data_path("dsh-lake", appauthor=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The lake as of one scan: the files of every stored table, and what the commit says of itself."""
+
+    scan_id: str
+    batch: int
+    has_content: bool
+    versions: Mapping[str, int]
+    files: Mapping[str, Sequence[str]]
+
+
+class Lake:
+    """A lake in a folder on disk.
+
+    Args:
+        path: the folder.
+
+    Raises:
+        NotALake: the folder holds something else.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(os.path.abspath(path))
+        self.tables = self.path / "tables"
+
+    @property
+    def exists(self) -> bool:
+        """Whether a lake was ever begun here."""
+        return (self.tables / "scans" / "_delta_log").is_dir()
+
+    def require(self) -> None:
+        """Refuse to go on without a lake.
+
+        Raises:
+            NotALake: there is none.
+        """
+        if not self.exists:
+            raise NotALake(f"{self.path}: no lake here; `dsh-lake scan` makes one")
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def snapshot(self, as_of: str | None = None) -> Snapshot | None:
+        """The newest complete scan, or the one named; None when no scan was ever completed.
+
+        Raises:
+            NotALake: there is no lake.
+            LakeError: no scan of that name, or its files are no longer kept.
+        """
+        self.require()
+        commit = self._newest_commit() if as_of is None else self._commit_of(as_of)
+        if commit is None:
+            return None
+        _check_schema(commit["schema_version"])
+        versions = json.loads(commit["table_versions"])
+        return Snapshot(
+            scan_id=commit["scan_id"],
+            batch=int(commit["batch"]),
+            has_content=commit["has_content"] == "true",
+            versions=versions,
+            files={name: self._files(name, version) for name, version in versions.items()},
+        )
+
+    def _newest_commit(self) -> dict[str, Any] | None:
+        for commit in self._table("scans").history():
+            if "scan_id" in commit:
+                return {**commit, **self._own_version(commit)}
+        return None
+
+    def _commit_of(self, scan_id: str) -> dict[str, Any]:
+        for commit in self._table("scans").history():
+            if commit.get("scan_id") == scan_id:
+                return {**commit, **self._own_version(commit)}
+        raise LakeError(
+            f"{self.path}: no scan {scan_id!r} is kept; `dsh-lake sql 'from scans'` lists them"
+        )
+
+    @staticmethod
+    def _own_version(commit: Mapping[str, Any]) -> dict[str, str]:
+        versions = json.loads(commit["table_versions"])
+        return {"table_versions": json.dumps({**versions, "scans": commit["version"]})}
+
+    def _files(self, name: str, version: int) -> list[str]:
+        table = self._table(name, version)
+        return sorted(os.path.abspath(uri.removeprefix("file://")) for uri in table.file_uris())
+
+    def _table(self, name: str, version: int | None = None) -> DeltaTable:
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError
+
+        try:
+            return DeltaTable(os.fspath(self.tables / name), version=version)
+        except (DeltaError, OSError) as error:
+            raise LakeError(f"{self.path}: table {name} cannot be opened: {error}") from error
+
+    # -- catalogs --------------------------------------------------------------------------------------------
+
+    def catalog_path(self, scan_id: str) -> Path:
+        """Where the catalog of a scan lies. Each has a name of its own: an engine that has a file open
+        keeps seeing it under that name, whatever is put in its place."""
+        return self.path / f"catalog-{scan_id}.duckdb"
+
+    def newest_catalog(self) -> Path | None:
+        """The catalog that was last put in place."""
+        newest = self.path / "catalog.duckdb"
+        return newest if newest.is_file() else None
+
+    def scans_version(self) -> int:
+        """The newest version of ``scans``, by a look at its log's folder."""
+        names = os.listdir(self.tables / "scans" / "_delta_log")
+        return max((int(name[:20]) for name in names if name.endswith(".json") and name[:20].isdigit()), default=-1)
+
+    def keep_catalogs(self, scan_id: str) -> None:
+        """Make the catalog of a scan the newest one; of the others only the one before it is kept, for
+        those who are just opening it."""
+        catalogs = sorted(self.path.glob("catalog-*.duckdb"), key=lambda path: path.stat().st_mtime_ns)
+        unfinished = self.path / f".catalog.{os.getpid()}.tmp"
+        shutil.copyfile(self.catalog_path(scan_id), unfinished)
+        unfinished.chmod(0o600)
+        unfinished.replace(self.path / "catalog.duckdb")
+        for path in catalogs[:-2]:
+            path.unlink(missing_ok=True)
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """The right to write, for one process at a time; what a killed writer left is rolled back first.
+
+        Raises:
+            LakeBusy: another process is writing.
+            NotALake: the folder holds something else.
+        """
+        self._make_folder()
+        with _locked(self.path / "lock"), _private_files():
+            if not self.exists:
+                self._create()
+            snapshot = self.snapshot()
+            self._roll_back(snapshot)
+            yield Writer(self, snapshot)
+
+    def _make_folder(self) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise NotALake(f"{self.path}: not a folder")
+        if self.path.is_dir() and not self.tables.exists():
+            others = [name for name in os.listdir(self.path) if name != "lock"]
+            if others:
+                raise NotALake(f"{self.path}: the folder holds other files; a lake needs a folder of its own")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.chmod(self.path, 0o700)
+        except OSError as error:
+            raise LakeError(f"{self.path}: {error.strerror}") from error
+
+    def _create(self) -> None:
+        from deltalake import DeltaTable
+
+        # `scans` comes last: only then is the folder a lake.
+        for name in sorted(STORED, key=lambda name: name == "scans"):
+            (self.tables / name).mkdir(parents=True, exist_ok=True)
+            DeltaTable.create(
+                os.fspath(self.tables / name),
+                stored_schema(name),
+                mode="ignore",
+                configuration={"delta.checkpointInterval": "50"},
+            )
+
+    def _roll_back(self, snapshot: Snapshot | None) -> None:
+        """Undo commits that no scan names."""
+        for name in STORED:
+            if name == "scans":
+                continue
+            table = self._table(name)
+            pinned = 0 if snapshot is None else snapshot.versions[name]
+            if table.version() != pinned:
+                table.restore(pinned)
+
+
+class Writer:
+    """The open right to write a lake; only :meth:`Lake.writing` makes one."""
+
+    def __init__(self, lake: Lake, snapshot: Snapshot | None) -> None:
+        self.lake = lake
+        self.snapshot = snapshot
+        self.batch = 1 if snapshot is None else snapshot.batch + 1
+
+    @property
+    def part_prefix(self) -> str:
+        """What the names of this scan's part files begin with: unique, also among killed scans."""
+        return f"{self.batch:08d}-{os.getpid()}-{time.time_ns()}"
+
+    def files_after(self, parts: Sequence[Part], replace: Sequence[str]) -> dict[str, list[str]]:
+        """The files of every table as they will be once the parts are committed."""
+        before = self.snapshot.files if self.snapshot else {}
+        files = {name: [] if name in replace else list(before.get(name, ())) for name in STORED}
+        for part in parts:
+            files[part.table].append(os.fspath(self.lake.tables / part.table / part.name))
+        return files
+
+    def write_table(self, name: str, rows: pa.Table) -> Part:
+        """Write rows of the stored schema of ``name`` to a part file of their own."""
+        import pyarrow as pa
+
+        path = self.lake.tables / name / f"part-{self.part_prefix}.parquet"
+        sink = pa.OSFile(os.fspath(path), "wb")
+        with open_parquet(name, sink) as writer:
+            writer.write_table(rows.cast(stored_schema(name)))
+        sink.close()
+        return finished_part(name, path, rows.num_rows)
+
+    def commit(
+        self, parts: Sequence[Part], scan: Mapping[str, Any], *, replace: Sequence[str] = ()
+    ) -> Snapshot:
+        """Make part files current, all at once.
+
+        Args:
+            parts: finished part files of any tables.
+            scan: the row of ``scans``, without ``table_versions``.
+            replace: tables whose earlier files stop being current.
+        """
+        by_table: dict[str, list[Part]] = {}
+        for part in parts:
+            by_table.setdefault(part.table, []).append(part)
+        for name in replace:
+            by_table.setdefault(name, [])
+        before = self.snapshot.versions if self.snapshot else {}
+        versions = {
+            name: self._commit_table(name, by_table[name], "overwrite" if name in replace else "append")
+            if name in by_table
+            else before.get(name, self.lake._table(name).version())
+            for name in STORED
+            if name != "scans"
+        }
+        self._commit_scan({**scan, "table_versions": json.dumps(versions)})
+        snapshot = self.lake.snapshot()
+        if snapshot is None:
+            raise LakeError(f"{self.lake.path}: the scan that was just committed cannot be found")
+        self.snapshot, self.batch = snapshot, snapshot.batch + 1
+        return snapshot
+
+    def _commit_table(
+        self, name: str, parts: Sequence[Part], mode: str, about: Mapping[str, str] | None = None
+    ) -> int:
+        from deltalake import CommitProperties
+        from deltalake.transaction import AddAction
+
+        adds = [
+            AddAction(part.name, part.size_bytes, {}, part.modified_ms, True, json.dumps({"numRecords": part.rows}))
+            for part in parts
+        ]
+        table = self.lake._table(name)
+        table.create_write_transaction(
+            adds,
+            mode,
+            table.schema(),
+            commit_properties=CommitProperties(custom_metadata=dict(about)) if about else None,
+        )
+        return table.version() + 1
+
+    def _commit_scan(self, scan: Mapping[str, Any]) -> None:
+        import pyarrow as pa
+
+        row = pa.Table.from_pylist([dict(scan)], schema=stored_schema("scans"))
+        about = {
+            "scan_id": scan["scan_id"],
+            "batch": str(scan["batch"]),
+            "has_content": "true" if scan["has_content"] else "false",
+            "schema_version": scan["schema_version"],
+            "table_versions": scan["table_versions"],
+        }
+        self._commit_table("scans", [self.write_table("scans", row)], "append", about)
+
+
+def _check_schema(version: str) -> None:
+    if version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
+        raise VersionMismatch(
+            f"the lake has schema version {version}, this dsh-lake writes {SCHEMA_VERSION}: scan into a new lake"
+        )
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Files made within are readable by their owner only, whoever makes them."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """An exclusive lock that ends with its process."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _lock(descriptor, path)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int, path: Path) -> None:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            raise _busy(path) from error
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int, path: Path) -> None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise _busy(path) from error
+
+
+def _busy(path: Path) -> LakeBusy:
+    return LakeBusy(f"{path.parent}: lake busy: another process is writing it; try again when it has finished")

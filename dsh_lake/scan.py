@@ -1,0 +1,124 @@
+"""The main job: a DSH home becomes a lake, and the summary is true."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dsh_lake.ingest.workers import OnRead, processes
+from dsh_lake.lake import Lake, default_lake
+from dsh_lake.sources import default_root
+from dsh_lake.summary import Summary, summarise
+from dsh_lake.update import Update, UpdateOptions, update
+from dsh_lake.views import CatalogBuilder, restrict
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def scan(
+    roots: Paths | None = None,
+    *,
+    lake: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    full: bool = False,
+    prune: bool = False,
+    content: bool = True,
+    on_start: Callable[[int], None] = lambda _: None,
+    on_read: OnRead = lambda _: None,
+) -> Summary:
+    """Bring a lake up to date with DSH homes, folders or single files, and count what is in them.
+
+    Args:
+        roots: one path or several; by default ``$DSH_HOME``, else ``~/.dsh``.
+        lake: folder of the lake; by default ``$DSH_LAKE``, else below the user's data directory.
+        jobs: processes that read; by default as many as there are processors, 4 at most.
+        full: read every file again.
+        prune: forget files below the roots that are gone.
+        content: keep the text of messages, arguments and results.
+        on_start: told how many bytes (on disk) will be read.
+        on_read: told the bytes of each portion that was read.
+
+    Returns:
+        The object that ``dsh-lake scan --format json`` prints. Its counts describe what is on disk below
+        the roots now; ``remembered_sessions`` says how many more the lake knows of.
+
+    Raises:
+        SourceError: no root could be opened.
+        LakeBusy: another process is writing the lake.
+        VersionMismatch: the lake is of another version, or kept in the other content mode.
+        NotALake: the folder holds something else.
+    """
+    target = Lake(lake if lake is not None else default_lake())
+    options = UpdateOptions(
+        read_all=full,
+        prune=prune,
+        with_content=content,
+        mapper=processes(jobs) if jobs is not None else None,
+        on_start=on_start,
+        on_read=on_read,
+    )
+    publication = _Publication(target)
+    try:
+        result, snapshot = update(_as_list(roots), target, options, publication.summarise)
+        publication.publish(result, snapshot.files)
+    finally:
+        publication.close()
+    return publication.summary(result)
+
+
+def _as_list(roots: Paths | None) -> list[str | os.PathLike[str]]:
+    if roots is None:
+        return [default_root(os.environ)]
+    return [roots] if isinstance(roots, str | os.PathLike) else list(roots)
+
+
+class _Publication:
+    """The catalog of a scan: asked for the summary before the commit, put in place after it."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._builder: CatalogBuilder | None = None
+        self._summary: Summary = {}
+
+    def summarise(self, result: Update) -> Mapping[str, Any]:
+        path = self._lake.catalog_path(result.scan_id)
+        self._builder = CatalogBuilder(path, result.files, self._lake.newest_catalog())
+        connection = self._builder.connection
+        restrict(connection, result.found)
+        tally = result.tally
+        sources = {
+            "found": len(result.found),
+            "new": tally.new,
+            "grown": tally.grown,
+            "rewritten": tally.rewritten,
+            "unchanged": tally.unchanged,
+            "missing": len(result.missing),
+        }
+        self._summary = summarise(connection, sources, result.findings)
+        restricted = self._summary["sessions"]
+        connection.execute("reset variable only_sources")
+        row = connection.execute("select count(*) from sessions").fetchone()
+        self._summary["remembered_sessions"] = (row[0] if row else 0) - restricted
+        return self._summary
+
+    def publish(self, result: Update, files: Mapping[str, Sequence[str]]) -> None:
+        assert self._builder is not None
+        about = {"scan_id": result.scan_id, "lake": str(self._lake.path), "scans": self._lake.scans_version()}
+        self._builder.finish(files, about)
+        self._builder = None
+        self._lake.keep_catalogs(result.scan_id)
+
+    def close(self) -> None:
+        if self._builder is not None:
+            self._builder.abandon()
+
+    def summary(self, result: Update) -> Summary:
+        return {
+            "lake": str(self._lake.path),
+            "scan_id": result.scan_id,
+            "elapsed_s": round(time.time() - result.started, 3),
+            "roots": list(result.roots),
+            **self._summary,
+        }

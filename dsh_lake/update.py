@@ -1,0 +1,230 @@
+"""Bring a lake up to date with the files below its roots: find what changed, read it, commit once."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from dsh_lake import catalog
+from dsh_lake.errors import SourceError, UnreadableSource, VersionMismatch
+from dsh_lake.ingest.parts import Part
+from dsh_lake.ingest.workers import Mapper, OnRead, processes
+from dsh_lake.lake import Lake, Snapshot, Writer
+from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION, stored_schema
+from dsh_lake.sources import Discovery, DiscoveryFinding, SourceFile, discover
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Summarise = Callable[["Update"], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateOptions:
+    """How to bring a lake up to date.
+
+    Attributes:
+        read_all: read every file again from its beginning.
+        prune: forget files under the roots that are gone.
+        with_content: keep the text of messages, arguments and results.
+        mapper: how files are read; by default in as many processes as there are processors, 4 at most.
+        on_start: told the number of bytes that will be read, before reading begins.
+        on_read: told the bytes of each file (or portion) that was read.
+    """
+
+    read_all: bool = False
+    prune: bool = False
+    with_content: bool = True
+    mapper: Mapper | None = None
+    on_start: Callable[[int], None] = lambda _: None
+    on_read: OnRead = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What a scan did, as its summary needs it. ``files`` are the lake's files after the scan."""
+
+    scan_id: str
+    batch: int
+    started: float
+    roots: tuple[str, ...]
+    found: tuple[int, ...]
+    missing: tuple[int, ...]
+    tally: catalog.Tally
+    findings: tuple[DiscoveryFinding, ...]
+    files: Mapping[str, Sequence[str]]
+    counts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def update(
+    roots: Sequence[str | os.PathLike[str]],
+    lake: Lake,
+    options: UpdateOptions,
+    summarise: Summarise,
+) -> tuple[Update, Snapshot]:
+    """Scan the roots into the lake.
+
+    Args:
+        summarise: makes the summary of the scan, given what the lake will hold; it is committed with it.
+
+    Raises:
+        SourceError: no root could be opened.
+        LakeBusy: another process is writing the lake.
+        VersionMismatch: the lake is of another schema version, or kept in the other content mode.
+    """
+    started = time.time()
+    discovery = discover(roots)
+    if not discovery.opened_roots:
+        raise _no_root(discovery, roots)
+    with lake.writing() as writer:
+        return _Scan(discovery, writer, options, started).run(summarise)
+
+
+def _no_root(discovery: Discovery, roots: Sequence[str | os.PathLike[str]]) -> SourceError:
+    for finding in discovery.findings:
+        if finding.severity == "fail":
+            return UnreadableSource(finding.path, finding.message)
+    return UnreadableSource(", ".join(map(os.fspath, roots)), "nothing to read")
+
+
+class _Scan:
+    def __init__(self, discovery: Discovery, writer: Writer, options: UpdateOptions, started: float) -> None:
+        self._discovery = discovery
+        self._writer = writer
+        self._options = options
+        self._started = started
+        self._known = _read_sources(writer.snapshot)
+        self._is_switch = self._check_mode()
+        self._tally = catalog.Tally()
+
+    def _check_mode(self) -> bool:
+        """Whether the lake is to be rewritten in the other content mode."""
+        snapshot, options = self._writer.snapshot, self._options
+        if snapshot is None or snapshot.has_content == options.with_content or not self._known:
+            return False
+        has, wants = ("with", "without") if snapshot.has_content else ("without", "with")
+        if not options.read_all:
+            raise VersionMismatch(
+                f"this lake is kept {has} content and the scan asks for one {wants}: scan into another lake "
+                f"(--lake), or rewrite this one with --full"
+            )
+        found = {catalog.printable(file.path) for file in self._discovery.files}
+        if left_out := [path for path in self._known if path not in found]:
+            raise VersionMismatch(
+                f"rewriting this lake {wants} content needs all its files under the given roots; "
+                f"{len(left_out)} are not, such as {left_out[0]}: give their roots too, or scan into another lake"
+            )
+        return True
+
+    def run(self, summarise: Summarise) -> tuple[Update, Snapshot]:
+        options, writer = self._options, self._writer
+        logs = [file for file in self._discovery.files if file.kind != "cassette"]
+        plan = catalog.plan(
+            logs,
+            self._known,
+            batch=writer.batch,
+            with_content=options.with_content,
+            read_all=options.read_all,
+        )
+        self._tally.new, self._tally.unchanged = plan.new, plan.unchanged
+        catalog.mark_missing(plan, self._gone(logs))
+        parts = self._read(plan)
+        rows = {row["source_key"]: row for row in self._known.values()} | plan.changed
+        if options.prune:
+            for key in plan.missing:
+                rows.pop(key, None)
+        replace = self._replaced(plan, rows)
+        if plan.changed or (options.prune and plan.missing):
+            parts.append(writer.write_table("sources", _sources_table(rows.values())))
+            replace.append("sources")
+        return self._commit(plan, parts, replace, summarise)
+
+    def _gone(self, found: Iterable[SourceFile]) -> list[catalog.Row]:
+        """Rows of files under the roots that are not there any more."""
+        on_disk = {catalog.printable(file.path) for file in found}
+        roots = tuple(catalog.printable(root) for root in self._discovery.opened_roots)
+        return [
+            row
+            for path, row in self._known.items()
+            if path not in on_disk and _is_under(path, roots) and not os.path.lexists(os.fsencode(path))
+        ]
+
+    def _read(self, plan: catalog.Plan) -> list[Part]:
+        options, writer = self._options, self._writer
+        options.on_start(sum(task.size_bytes for task in plan.tasks))
+        if not plan.tasks:
+            return []
+        mapper = options.mapper or processes(min(os.cpu_count() or 1, 4))
+        outputs = mapper(plan.tasks, writer.lake.tables, writer.part_prefix, options.on_read)
+        known_keys = {row["source_key"] for row in self._known.values()}
+        for output in outputs:
+            for outcome in output.outcomes:
+                catalog.apply_outcome(plan, outcome, writer.batch, self._tally, known_keys)
+        return [part for output in outputs for part in output.parts]
+
+    def _replaced(self, plan: catalog.Plan, rows: Mapping[int, catalog.Row]) -> list[str]:
+        """Row tables whose earlier files hold nothing current any more."""
+        batch = self._writer.batch
+        is_all_new = all(row["first_batch"] in (0, batch) for row in rows.values())
+        return list(ROW_TABLES) if is_all_new and self._known and plan.tasks else []
+
+    def _commit(
+        self, plan: catalog.Plan, parts: Sequence[Part], replace: Sequence[str], summarise: Summarise
+    ) -> tuple[Update, Snapshot]:
+        writer, options = self._writer, self._options
+        started_at = datetime.fromtimestamp(self._started, UTC)
+        scan_id = f"{started_at:%Y%m%dT%H%M%SZ}-{writer.batch}"
+        result = Update(
+            scan_id=scan_id,
+            batch=writer.batch,
+            started=self._started,
+            roots=self._discovery.opened_roots,
+            found=tuple(plan.found),
+            missing=() if options.prune else tuple(plan.missing),
+            tally=self._tally,
+            findings=self._discovery.findings,
+            files=writer.files_after(parts, replace),
+        )
+        counts = summarise(result)
+        row = {
+            "scan_id": scan_id,
+            "batch": writer.batch,
+            "action": "scan",
+            "started_at": int(self._started * 1_000_000),
+            "elapsed_s": round(time.time() - self._started, 3),
+            "roots": list(result.roots),
+            "counts": json.dumps(counts),
+            "has_content": options.with_content,
+            "schema_version": SCHEMA_VERSION,
+        }
+        return result, writer.commit(parts, row, replace=replace)
+
+
+def _is_under(path: str, roots: tuple[str, ...]) -> bool:
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def _read_sources(snapshot: Snapshot | None) -> dict[str, catalog.Row]:
+    """The rows of ``sources`` by path; instants as integers."""
+    files = snapshot.files.get("sources", ()) if snapshot else ()
+    if not files:
+        return {}
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.concat_tables([pq.read_table(file, partitioning=None) for file in files])
+    numbers = [
+        pa.field(field.name, pa.int64()) if pa.types.is_timestamp(field.type) else field for field in table.schema
+    ]
+    return {row["path"]: row for row in table.cast(pa.schema(numbers)).to_pylist()}
+
+
+def _sources_table(rows: Iterable[catalog.Row]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: row["source_key"]), schema=stored_schema("sources"))

@@ -1,0 +1,61 @@
+-- doc: The totals of the lake: what `dsh-lake scan` prints, as one row.
+-- grain: one row
+-- needs: source_status, sessions, messages, tool_calls, tool_outcomes, billed_usage
+-- Files that another copy or generation stands for are in none of it.
+with files as (
+    select
+        count(*) filter (status = 'superseded') as superseded_sources,
+        count(*) filter (status = 'duplicate') as duplicate_sources,
+        count(*) filter (status = 'skipped') as skipped_sources,
+        count(*) filter (status = 'failed') as failed_sources,
+        coalesce(sum(size_bytes) filter (is_counted), 0)::bigint as compressed_bytes,
+        coalesce(sum(decoded_bytes) filter (is_counted), 0)::bigint as decoded_bytes,
+        coalesce(sum(events) filter (is_counted), 0)::bigint as events,
+        coalesce(sum(frames) filter (is_shown), 0)::bigint as frames,
+        coalesce(sum(bad_frames) filter (is_shown), 0)::bigint as bad_frames,
+        count(*) filter (is_shown and torn_tail_bytes > 0) as torn_tails,
+        coalesce(sum(lines) filter (is_shown), 0)::bigint as lines,
+        coalesce(sum(recovered_lines) filter (is_shown), 0)::bigint as recovered_lines,
+        coalesce(sum(rejected_lines) filter (is_shown), 0)::bigint as rejected_lines
+    from (select *, is_counted or status in ('skipped', 'failed') as is_shown from source_status)
+    where kind <> 'cassette'
+),
+
+heads as (
+    select count(*) as sessions, count(*) filter (origin = 'subagent') as subagent_sessions from sessions
+),
+
+spoken as (
+    select
+        count(*) filter (role = 'user') as user_messages,
+        count(*) filter (is_human) as human_messages,
+        count(*) filter (role = 'assistant') as assistant_messages
+    from messages
+    where not is_inherited and not is_recovered
+),
+
+called as (select count(*) as tool_calls from tool_calls where not is_inherited and not is_recovered),
+
+ended as (
+    select
+        count(*) filter (status = 'error') as tool_errors,
+        count(*) filter (status = 'interrupted') as tool_interrupted
+    from tool_outcomes
+),
+
+spent as (
+    select
+        coalesce(sum(input_tokens), 0)::bigint as input_tokens,
+        coalesce(sum(output_tokens), 0)::bigint as output_tokens,
+        coalesce(sum(cache_read_tokens), 0)::bigint as cache_read_tokens,
+        coalesce(sum(cache_write_tokens), 0)::bigint as cache_write_tokens,
+        coalesce(sum(reasoning_tokens), 0)::bigint as reasoning_tokens,
+        coalesce(sum(billed_tokens), 0)::bigint as total_tokens
+    from billed_usage
+)
+
+select
+    *,
+    tool_errors / nullif(tool_calls, 0) as tool_error_rate,
+    cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share
+from files, heads, spoken, called, ended, spent

@@ -1,0 +1,74 @@
+-- doc: What each session did and cost in tokens: own events only, sub-agents in rows of their own.
+-- grain: one row per session
+-- needs: sessions, messages, tool_calls, tool_outcomes, billed_usage, stored.events, source_status
+with turns as (
+    select s.source_id, count(*) as turns
+    from stored.events as e
+    inner join source_status as s
+        on e.source_key = s.source_key and e.batch between s.first_batch and s.last_batch
+        and e.seq >= s.inherited_cut
+    where s.is_counted and e.type = 'turn/start' and not e.is_recovered and not e.is_tail
+    group by s.source_id
+),
+
+spoken as (
+    select
+        source_id,
+        count(*) filter (is_human) as human_messages,
+        count(*) filter (role = 'assistant') as assistant_messages
+    from messages
+    where not is_inherited and not is_recovered
+    group by source_id
+),
+
+called as (
+    select source_id, count(*) as tool_calls from tool_calls where not is_inherited and not is_recovered group by all
+),
+
+failed as (
+    select source_id, count(*) filter (status = 'error') as tool_errors from tool_outcomes group by source_id
+),
+
+spent as (
+    select
+        source_id,
+        arg_max(model, billed_tokens) as model,
+        count(distinct model) as models,
+        sum(input_tokens)::bigint as input_tokens,
+        sum(output_tokens)::bigint as output_tokens,
+        sum(cache_read_tokens)::bigint as cache_read_tokens,
+        sum(cache_write_tokens)::bigint as cache_write_tokens,
+        sum(billed_tokens)::bigint as total_tokens
+    from billed_usage
+    group by source_id
+)
+
+select
+    s.session_id,
+    s.source_id,
+    s.root_session_id,
+    s.origin,
+    s.title,
+    s.workspace,
+    s.cwd,
+    coalesce(s.created_at, s.first_event_at) as started_at,
+    s.last_event_at,
+    spent.model,
+    coalesce(spent.models, 0) as models,
+    coalesce(turns.turns, 0) as turns,
+    coalesce(spoken.human_messages, 0) as human_messages,
+    coalesce(spoken.assistant_messages, 0) as assistant_messages,
+    coalesce(called.tool_calls, 0) as tool_calls,
+    coalesce(failed.tool_errors, 0) as tool_errors,
+    spent.input_tokens,
+    spent.output_tokens,
+    spent.cache_read_tokens,
+    spent.cache_write_tokens,
+    spent.total_tokens
+from sessions as s
+left join turns using (source_id)
+left join spoken using (source_id)
+left join called using (source_id)
+left join failed using (source_id)
+left join spent using (source_id)
+order by started_at desc nulls last, s.session_id
