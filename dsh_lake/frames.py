@@ -47,7 +47,8 @@ _ZEROS: Final = re.compile(rb"\0*")
 
 # Largest history a streaming decoder is given, the limit of the zstd command line too.
 _HISTORY_BYTES: Final = 128 << 20
-_READ_BYTES: Final = 1 << 20
+# What is read at a time, and decoded at a time of a frame too long to be held. More is not faster.
+_PART_BYTES: Final = 1 << 20
 _SEARCH_BYTES: Final = 1 << 10, 64 << 10  # at first: mostly the next frame is near
 
 # What may be spent on faults, in units of about a nanosecond (decoding a byte), and what things cost.
@@ -88,9 +89,9 @@ class FrameLimits:
     Attributes:
         frame_bytes: decoded bytes that one frame may give; a frame of more is bad (``frame-too-large``),
             and of a torn one no more is given.
-        window_bytes: bytes of the file, and bytes of text, held at once. Text of a longer frame comes in
-            several pieces. A piece of text is never smaller than a block, so it may reach 128 KiB all the
-            same; and a frame that refers far back makes the decoder keep that far, up to 128 MiB.
+        window_bytes: the most that is held of the file, and of the text, at once; 128 KiB at least, one
+            block. The text of a longer frame comes in several pieces. (The decoder's own memory comes on
+            top: what a long frame may refer back to, mostly 8 MiB or less, 128 MiB at the most.)
     """
 
     frame_bytes: int = 1 << 30
@@ -238,11 +239,11 @@ def read_frames(
     """The pieces of a source from ``offset`` on, in order.
 
     Boundaries come from the structure of the frames. A frame that is whole but does not decode is BAD, and
-    reading goes on behind it. Its length, and that of a skippable frame, is believed when the file ends
-    behind it, a frame begins there, or no frame decodes inside. After any other fault reading goes on at
-    the first place where a frame walks and decodes, or skippable frames lead to one (a skippable frame
-    alone is four bytes of evidence without a checksum). The bytes before it are one UNFRAMED piece. Where
-    there is no such place, the rest is TORN, with the text of the whole blocks at its beginning.
+    reading goes on behind it when the file ends there, a frame begins there, or no frame decodes inside it.
+    After any other fault reading goes on at the first place where a frame walks and decodes, or where
+    skippable frames lead to one (a skippable frame alone is four bytes of evidence without a checksum).
+    The bytes before it are one UNFRAMED piece. Where there is no such place, the rest is TORN, with the
+    text of the whole blocks at its beginning.
 
     What faults cost is bounded in proportion to the file. A file made to cost more gets its rest as one
     UNFRAMED piece with a reason that says so.
@@ -292,7 +293,7 @@ class _Window:
 
     def __init__(self, source: ByteSource, width: int) -> None:
         self._source = source
-        self._width = min(max(width, _START_BYTES), _READ_BYTES)
+        self._width = min(max(width, _START_BYTES), _PART_BYTES)
         self.size = source.size
         self._base = 0
         self._bytes = b""
@@ -430,6 +431,7 @@ class _Reader:
         self._frame = frame
         self._limits = limits
         self._held = min(limits.window_bytes, limits.frame_bytes)
+        self._step = min(self._held, _PART_BYTES)
         self._decoder = zstandard.ZstdDecompressor(max_window_size=_HISTORY_BYTES)
         self._work = _WORK_BASE + _WORK_PER_BYTE * max(0, self._window.size - offset)
 
@@ -459,9 +461,8 @@ class _Reader:
                 start = end
                 frame += 1
             elif shape.state == _SKIPPED:
-                piece = self._skippable(start, shape)
-                yield piece
-                start += piece.size
+                yield Piece(PieceKind.SKIPPABLE, start, end - start, 0, b"", "", "")
+                start = end
             else:
                 for piece in self._faulty(start, shape):
                     yield piece
@@ -485,15 +486,15 @@ class _Reader:
             raise _TooLarge
         parts: list[bytes] = []
         size = 0
-        for text in self._stream(start, end, held):
+        for text in self._stream(start, end, self._step):
             size += len(text)
             if size > most:
                 raise _TooLarge
-            if size > held:
+            if size > self._step:
                 parts.clear()
             elif text:
                 parts.append(text)
-        return b"".join(parts) if size <= held else None
+        return b"".join(parts) if size <= self._step else None
 
     def _stream(self, start: int, end: int, step: int) -> Iterator[bytes]:
         """The text of the frame from start to end, whole blocks at a time.
@@ -522,20 +523,13 @@ class _Reader:
         """The pieces of a frame that decodes but is too long to be held."""
         last = Piece(PieceKind.TEXT, start, end - start, frame, b"", "", "")
         try:
-            yield from _parts(last, self._stream(start, end, self._held))
+            yield from _parts(last, self._stream(start, end, self._step))
         except zstandard.ZstdError:
             reason = "the file was changed while this frame was read; scan it again"
             yield last._replace(kind=PieceKind.BAD, code="corrupt-frame", reason=reason)
 
-    def _skippable(self, start: int, shape: _Shape) -> Piece:
-        """A skippable frame, unless it ends nowhere and holds a frame."""
-        found = self._frame_inside(start, shape)
-        if found is not None:
-            return _unframed(start, found)
-        return Piece(PieceKind.SKIPPABLE, start, shape.end - start, 0, b"", "", "")
-
     def _bad(self, start: int, frame: int, shape: _Shape, error: Exception) -> Piece:
-        """A frame that is complete but does not decode, unless it ends nowhere and holds a frame."""
+        """A frame that is complete but does not decode, unless it leads nowhere and holds a frame."""
         found = self._frame_inside(start, shape)
         if found is not None:
             return _unframed(start, found)
