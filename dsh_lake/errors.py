@@ -13,7 +13,7 @@
         CanonicalError     a JSON value without a canonical text
       CassetteError      what the cassette tool refuses, with the tool's own code and message
         CassetteFormatError, CassetteAmbiguityError, CassetteMismatchError, CassetteRecordedError
-      CassetteTypeError  the same, without a code
+      CassetteTypeError, InvalidRedactionPattern   the same, where the original has no code
       SchemaError        a table we built does not match its declaration: our fault
       LakeError          the lake cannot be used as asked
         NotALake
@@ -178,8 +178,21 @@ class CassetteRecordedError(CassetteError):
 
 
 class CassetteTypeError(DshLakeError, TypeError):
-    """The place where the original fails with a plain TypeError while it builds a message."""
+    """A place where the original fails with a plain TypeError, which has no code."""
+
+    name = "TypeError"
 
     def __init__(self, message: str) -> None:
         self.message = message
         super().__init__(message)
+
+
+class InvalidRedactionPattern(DshLakeError, ValueError):
+    """A redaction pattern that is no JavaScript regular expression; the original's error has no code."""
+
+    name = "Error"
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.message = f'invalid cassette redaction pattern "{pattern}"'
+        super().__init__(self.message)

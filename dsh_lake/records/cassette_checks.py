@@ -48,9 +48,9 @@ is_digest = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
 class Faults:
     """The faults of one record, in the order of the original's checks."""
 
-    def __init__(self, line: int) -> None:
+    def __init__(self, line: int, subject: str | None = None) -> None:
         self.line = line
-        self.subject = "header" if line == 1 else f"line {line}"
+        self.subject = subject or ("header" if line == 1 else f"line {line}")
         self.found: list[Fault] = []
 
     def add(self, check: int, code: str, message: str) -> None:
@@ -309,7 +309,7 @@ def _canonical_or_none(value: JsonValue) -> str | None:
 def check_interaction(value: JsonValue, faults: Faults) -> Interaction | None:
     """The facts of a later line, without digests computed; None when it is no interaction at all."""
     if not isinstance(value, dict) or value.get("kind") != "cassette/interaction":
-        faults.add(1, "wrong-kind", f"line {faults.line} is not a cassette interaction")
+        faults.add(1, "wrong-kind", f"{faults.subject} is not a cassette interaction")
         return None
     top = Members(value, "", 2, faults)
     top.known(_INTERACTION)
