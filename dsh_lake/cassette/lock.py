@@ -16,7 +16,6 @@ from uuid import uuid4
 from dsh_lake.canonical import string_text
 from dsh_lake.errors import CassetteFormatError
 
-
 _MAY_BE_ACTIVE = (
     "another writer may be active (remove a stale lock only after confirming no writer is using it)"
 )
