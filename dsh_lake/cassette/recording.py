@@ -12,12 +12,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from dsh_lake.canonical import JS_WHITESPACE, digest
 from dsh_lake.cassette.ambiguity import Group, group_of
@@ -33,6 +33,7 @@ from dsh_lake.cassette.identity import (
 from dsh_lake.cassette.loading import load
 from dsh_lake.cassette.lock import iso_timestamp
 from dsh_lake.cassette.provider import (
+    AbortSignal,
     Result,
     SubagentProvider,
     SubagentRequest,
@@ -41,7 +42,14 @@ from dsh_lake.cassette.provider import (
 )
 from dsh_lake.cassette.redact import Redactor
 from dsh_lake.cassette.writer import CassetteWriter, Mode, expand_tokens, new_header
-from dsh_lake.errors import CanonicalError, CassetteError, CassetteTypeError
+from dsh_lake.errors import (
+    CanonicalError,
+    CassetteAmbiguityError,
+    CassetteError,
+    CassetteFormatError,
+    CassetteTypeError,
+    DshLakeError,
+)
 
 
 class RecordingProvider:
@@ -75,7 +83,8 @@ class RecordingProvider:
         self._storage = request_storage
         self._topology = Topology()
         self._occurrences: Counter[Group] = Counter()
-        self._open_calls: set[asyncio.Task[Result]] = set()
+        self._open_calls: set[asyncio.Future[Any]] = set()
+        self._is_closing = False
         header = new_header(
             provider=name,
             upstream=upstream.name,
@@ -118,20 +127,36 @@ class RecordingProvider:
             CassetteAmbiguityError: the parent cannot be named.
             CassetteFormatError: the cassette cannot be written any more.
         """
+        if self._is_closing:
+            raise CassetteFormatError("cassette writer is closed")
         call = self._admit(request)
+        starting = asyncio.get_running_loop().create_future()
+        self._open_calls.add(starting)
         try:
-            run = await self._upstream.start(request)
-        except Exception as error:
+            run = await self._published(call, request)
+        except (Exception, asyncio.CancelledError) as error:
             call.started_at_ms = call.elapsed_ms()
             self._write(call, self._error_outcome("start-error", error), call.started_at_ms)
             raise
-        call.started_at_ms = call.elapsed_ms()
-        call.is_published = True
+        else:
+            return self._watch(call, run, request.signal)
+        finally:
+            self._open_calls.discard(starting)
+            starting.set_result(None)
+
+    async def _published(self, call: _Call, request: SubagentRequest) -> SubagentRun:
+        """The upstream run, its child known as a parent of calls to come."""
+        run = await self._upstream.start(request)
         child = run.local_agent_id
         if child is not None:
-            call.is_local = True
-            self._topology.register_child(child, call.key)
-        return self._watch(call, run, request)
+            try:
+                self._topology.register_child(child, call.key)
+            except CassetteAmbiguityError:
+                await run.dispose()
+                raise
+        call.is_published, call.is_local = True, child is not None
+        call.started_at_ms = call.elapsed_ms()
+        return run
 
     def _admit(self, request: SubagentRequest) -> _Call:
         """Identify the call and reserve its place; all that can fail comes before the reservation."""
@@ -156,13 +181,13 @@ class RecordingProvider:
         value, redactions = self._redactor.value(request)
         return {"storage": "full", "value": value, "redactions": redactions}
 
-    def _watch(self, call: _Call, run: SubagentRun, request: SubagentRequest) -> _RecordedRun:
+    def _watch(self, call: _Call, run: SubagentRun, signal: AbortSignal | None) -> _RecordedRun:
         task = asyncio.create_task(self._complete(call, run))
         self._open_calls.add(task)
         task.add_done_callback(self._open_calls.discard)
         task.add_done_callback(_retrieve)
-        if request.signal is not None:
-            watcher = asyncio.create_task(_note_abort(call, request.signal.wait()))
+        if signal is not None:
+            watcher = asyncio.create_task(_note_abort(call, signal))
             task.add_done_callback(lambda _: watcher.cancel())
         return _RecordedRun(call, run, task)
 
@@ -171,7 +196,7 @@ class RecordingProvider:
         try:
             result = await run.result()
             outcome = self._result_outcome(result)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             self._write(call, self._error_outcome("result-error", error), call.elapsed_ms())
             raise
         self._write(call, outcome, call.elapsed_ms())
@@ -187,7 +212,7 @@ class RecordingProvider:
         value, redactions = self._redactor.value(plain)
         return {"kind": "result", "result": value, "redactions": redactions}
 
-    def _error_outcome(self, kind: str, error: Exception) -> JsonObject:
+    def _error_outcome(self, kind: str, error: BaseException) -> JsonObject:
         facts = {"name": _error_name(error), "message": _error_message(error)}
         code = getattr(error, "code", None)
         if isinstance(code, str):
@@ -199,11 +224,12 @@ class RecordingProvider:
         self._writer.append(call.record(outcome, duration_ms))
 
     async def close(self) -> None:
-        """Wait for the calls that are still open to be recorded, then close the cassette.
+        """Refuse new calls, wait until the open ones are recorded, then close the cassette.
 
         Raises:
             CassetteFormatError: a record could not be written.
         """
+        self._is_closing = True
         while self._open_calls:
             await asyncio.wait(self._open_calls)
         self._writer.close()
@@ -214,7 +240,11 @@ class RecordingProvider:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close()
+        try:
+            await self.close()
+        except DshLakeError as failure:
+            if failure is not error:
+                raise
 
 
 @dataclass(slots=True)
@@ -286,8 +316,8 @@ class _RecordedRun:
         await self._run.dispose()
 
 
-async def _note_abort(call: _Call, aborted: Awaitable[None]) -> None:
-    await aborted
+async def _note_abort(call: _Call, signal: AbortSignal) -> None:
+    await signal.wait()
     call.aborted_at_ms = call.elapsed_ms()
 
 
@@ -297,12 +327,12 @@ def _retrieve(task: asyncio.Task[Result]) -> None:
         task.exception()
 
 
-def _error_name(error: Exception) -> str:
+def _error_name(error: BaseException) -> str:
     name = getattr(error, "name", None)
     return name if isinstance(name, str) and name else type(error).__name__
 
 
-def _error_message(error: Exception) -> str:
+def _error_message(error: BaseException) -> str:
     message = getattr(error, "message", None)
     return message if isinstance(message, str) else str(error)
 

@@ -12,6 +12,7 @@ import asyncio
 import math
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Literal, Self
 
@@ -104,7 +105,7 @@ class ReplayProvider:
         if outcome["kind"] == "start-error":
             raise _recorded_error(outcome)
         result_ms = self._scaled(max(0.0, (facts.duration_ms or 0.0) - start_ms))
-        return _ReplayedRun(self._sleep_in_pieces(result_ms), outcome, request.signal)
+        return _ReplayedRun(partial(self._sleep_in_pieces, result_ms), outcome, request.signal)
 
     def actual_call(self, request: SubagentRequest) -> ActualCall:
         """How matching sees a live request; reserves nothing.
@@ -174,19 +175,20 @@ class _ReplayedRun:
 
     local_agent_id = None
 
-    def __init__(self, due: Awaitable[None], outcome: JsonObject, signal: AbortSignal | None) -> None:
+    def __init__(
+        self, wait_until_due: Callable[[], Awaitable[None]], outcome: JsonObject, signal: AbortSignal | None
+    ) -> None:
         self._outcome = outcome
         self._signal = signal
         self._disposed = asyncio.Event()
-        self._is_aborted = asyncio.create_task(self._ends_early(due))
+        self._is_aborted = asyncio.create_task(self._ends_early(wait_until_due))
 
-    async def _ends_early(self, due: Awaitable[None]) -> bool:
+    async def _ends_early(self, wait_until_due: Callable[[], Awaitable[None]]) -> bool:
         """Whether an abort or a disposal came before the result was due."""
         ends: list[Awaitable[object]] = [self._disposed.wait()]
         if self._signal is not None:
             ends.append(self._signal.wait())
-        first = await _first_of(due, *ends)
-        return first > 0
+        return await _first_of(wait_until_due(), *ends) > 0
 
     async def result(self) -> Result:
         """The recorded result, or an aborted one.
@@ -211,7 +213,9 @@ async def _first_of(*waits: Awaitable[object]) -> int:
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return next(position for position, task in enumerate(tasks) if task.done())
+        first = next(position for position, task in enumerate(tasks) if task.done())
+        tasks[first].result()  # raises what it raised
+        return first
     finally:
         for task in tasks:
             task.cancel()
