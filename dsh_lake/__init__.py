@@ -1,1 +1,39 @@
-"""dsh-lake: what DeepSeek Harness agents did, what it cost, what broke, what drifted."""
+"""dsh-lake: what DeepSeek Harness agents did, what it cost, what broke, what drifted.
+
+    import dsh_lake
+
+    dsh_lake.scan("~/.dsh", lake="my-lake")        # bring a lake up to date; returns the summary
+    con = dsh_lake.connect("my-lake")              # DuckDB with every table and view
+    con.sql("from usage_by_day").pl()
+    dsh_lake.read_session("session.v4.jsonl.zstd") # Arrow tables of one file, no lake needed
+
+Names are loaded when first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dsh_lake.connection import connect as connect
+    from dsh_lake.connection import read_session as read_session
+    from dsh_lake.errors import DshLakeError as DshLakeError
+    from dsh_lake.scan import scan as scan
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "DshLakeError": "dsh_lake.errors",
+    "connect": "dsh_lake.connection",
+    "read_session": "dsh_lake.connection",
+    "scan": "dsh_lake.scan",
+}
+
+__all__ = ["DshLakeError", "connect", "read_session", "scan"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -12,13 +12,17 @@ import hashlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dsh_lake.ingest.session_file import FileFacts, FileTask
 from dsh_lake.ingest.source import Outcome, Unread
+from dsh_lake.schemas import stored_schema
 from dsh_lake.sources import SourceFile, printable, workspace_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Row = dict[str, Any]
 
@@ -142,12 +146,35 @@ _SUPERSEDED = {
 }
 
 _NO_FACTS: Row = dict.fromkeys(
-    (
-        "encoding format_version session_id decoded_bytes frames bad_frames skippable_frames good_frame_bytes "
-        "bad_frame_bytes skippable_bytes unframed_bytes torn_tail_bytes lines recovered_lines rejected_lines events "
-        "created_at cwd parent_session_id origin delegation_depth agent_preset is_seeded inherited_events title "
-        "first_event_at last_event_at"
-    ).split()
+    [
+        "encoding",
+        "format_version",
+        "session_id",
+        "decoded_bytes",
+        "frames",
+        "bad_frames",
+        "skippable_frames",
+        "good_frame_bytes",
+        "bad_frame_bytes",
+        "skippable_bytes",
+        "unframed_bytes",
+        "torn_tail_bytes",
+        "lines",
+        "recovered_lines",
+        "rejected_lines",
+        "events",
+        "created_at",
+        "cwd",
+        "parent_session_id",
+        "origin",
+        "delegation_depth",
+        "agent_preset",
+        "is_seeded",
+        "inherited_events",
+        "title",
+        "first_event_at",
+        "last_event_at",
+    ]
 )
 
 
@@ -255,10 +282,19 @@ def _apply_facts(row: Row, facts: FileFacts, batch: int) -> None:
     )
 
 
-_COUNTERS = (
-    "decoded_bytes frames bad_frames skippable_frames good_frame_bytes bad_frame_bytes skippable_bytes "
-    "unframed_bytes lines rejected_lines events"
-).split()
+_COUNTERS = [
+    "decoded_bytes",
+    "frames",
+    "bad_frames",
+    "skippable_frames",
+    "good_frame_bytes",
+    "bad_frame_bytes",
+    "skippable_bytes",
+    "unframed_bytes",
+    "lines",
+    "rejected_lines",
+    "events",
+]
 
 
 def mark_missing(result: Plan, gone: Iterable[Row]) -> None:
@@ -275,3 +311,25 @@ def mark_missing(result: Plan, gone: Iterable[Row]) -> None:
                 "message": message,
                 "missing_since": now_us,
             }
+
+
+def to_table(rows: Iterable[Row]) -> pa.Table:
+    """Rows as an Arrow table of the stored schema of ``sources``, ordered by ``source_key``."""
+    import pyarrow as pa
+
+    ordered = sorted(rows, key=lambda row: int(row["source_key"]))
+    return pa.Table.from_pylist(ordered, schema=stored_schema("sources"))
+
+
+def from_tables(tables: Iterable[pa.Table]) -> dict[str, Row]:
+    """The rows of ``sources`` by path, instants as whole microseconds."""
+    import pyarrow as pa
+
+    rows: dict[str, Row] = {}
+    for table in tables:
+        fields = [
+            pa.field(field.name, pa.int64()) if pa.types.is_timestamp(field.type) else field
+            for field in table.schema
+        ]
+        rows.update((row["path"], row) for row in table.cast(pa.schema(fields)).to_pylist())
+    return rows

@@ -115,9 +115,7 @@ class Lake:
         for commit in self._table("scans").history():
             if commit.get("scan_id") == scan_id:
                 return {**commit, **self._own_version(commit)}
-        raise LakeError(
-            f"{self.path}: no scan {scan_id!r} is kept; `dsh-lake sql 'from scans'` lists them"
-        )
+        raise LakeError(f"{self.path}: no scan {scan_id!r} is kept; `dsh-lake sql 'from scans'` lists them")
 
     @staticmethod
     def _own_version(commit: Mapping[str, Any]) -> dict[str, str]:
@@ -145,14 +143,17 @@ class Lake:
         return self.path / f"catalog-{scan_id}.duckdb"
 
     def newest_catalog(self) -> Path | None:
-        """The catalog that was last put in place."""
-        newest = self.path / "catalog.duckdb"
-        return newest if newest.is_file() else None
+        """The catalog that was last put in place, under the name of its scan where that is still there."""
+        named = sorted(self.path.glob("catalog-*.duckdb"), key=lambda path: path.stat().st_mtime_ns)
+        unnamed = self.path / "catalog.duckdb"
+        return named[-1] if named else unnamed if unnamed.is_file() else None
 
     def scans_version(self) -> int:
         """The newest version of ``scans``, by a look at its log's folder."""
         names = os.listdir(self.tables / "scans" / "_delta_log")
-        return max((int(name[:20]) for name in names if name.endswith(".json") and name[:20].isdigit()), default=-1)
+        return max(
+            (int(name[:20]) for name in names if name.endswith(".json") and name[:20].isdigit()), default=-1
+        )
 
     def keep_catalogs(self, scan_id: str) -> None:
         """Make the catalog of a scan the newest one; of the others only the one before it is kept, for
@@ -289,7 +290,9 @@ class Writer:
         from deltalake.transaction import AddAction
 
         adds = [
-            AddAction(part.name, part.size_bytes, {}, part.modified_ms, True, json.dumps({"numRecords": part.rows}))
+            AddAction(
+                part.name, part.size_bytes, {}, part.modified_ms, True, json.dumps({"numRecords": part.rows})
+            )
             for part in parts
         ]
         table = self.lake._table(name)
@@ -363,4 +366,6 @@ else:
 
 
 def _busy(path: Path) -> LakeBusy:
-    return LakeBusy(f"{path.parent}: lake busy: another process is writing it; try again when it has finished")
+    return LakeBusy(
+        f"{path.parent}: lake busy: another process is writing it; try again when it has finished"
+    )

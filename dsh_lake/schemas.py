@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -488,13 +488,13 @@ def _arrow_fields(columns: Iterable[Column]) -> pa.Schema:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def stored_schema(name: str) -> pa.Schema:
     """The Arrow schema of a table as it lies on disk."""
     return _arrow_fields(TABLES[name].stored)
 
 
-@lru_cache(maxsize=None)
+@cache
 def arrow_schema(name: str) -> pa.Schema:
     """The Arrow schema of a table as users read it."""
     return _arrow_fields(TABLES[name].columns)

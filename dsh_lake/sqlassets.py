@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -79,7 +79,7 @@ def parse(name: str, kind: str, text: str) -> Query:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(kind: str) -> dict[str, Query]:
     """All queries of one folder (``tables``, ``views``, ``checks``, ...) by name, sorted."""
     folder = root() / kind

@@ -13,11 +13,26 @@ Summary = dict[str, Any]
 
 _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning", "total")
 _KINDS = ("message", "attempt", "compaction")
-_COUNTS_BEFORE_TOKENS = (
-    "compressed_bytes decoded_bytes frames bad_frames torn_tails lines recovered_lines rejected_lines sessions "
-    "subagent_sessions events user_messages human_messages assistant_messages tool_calls tool_errors "
-    "tool_interrupted tool_error_rate"
-).split()
+_COUNTS_BEFORE_TOKENS = [
+    "compressed_bytes",
+    "decoded_bytes",
+    "frames",
+    "bad_frames",
+    "torn_tails",
+    "lines",
+    "recovered_lines",
+    "rejected_lines",
+    "sessions",
+    "subagent_sessions",
+    "events",
+    "user_messages",
+    "human_messages",
+    "assistant_messages",
+    "tool_calls",
+    "tool_errors",
+    "tool_interrupted",
+    "tool_error_rate",
+]
 _SEVERITIES = {"fail": 0, "warn": 1, "info": 2}
 TOP_TOOLS = 10
 
@@ -40,14 +55,17 @@ def summarise(
     """
     (totals,) = fetch_rows(connection, "from lake_summary")
     by_kind = {row["kind"]: row for row in fetch_rows(connection, "from usage_by_kind")}
-    tools = fetch_rows(connection, f"select name, calls, errors from tool_health where calls > 0 limit {TOP_TOOLS}")
+    tools = fetch_rows(
+        connection, f"select name, calls, errors from tool_health where calls > 0 limit {TOP_TOOLS}"
+    )
     status = ("superseded", "duplicate", "skipped", "failed")
     return {
         "sources": {**sources, **{name: totals[f"{name}_sources"] for name in status}},
         **{name: totals[name] for name in _COUNTS_BEFORE_TOKENS},
         "tokens": {name: totals[f"{name}_tokens"] for name in _TOKENS},
         "tokens_by_kind": {
-            kind: {name: by_kind.get(kind, {}).get(f"{name}_tokens") or 0 for name in _TOKENS} for kind in _KINDS
+            kind: {name: by_kind.get(kind, {}).get(f"{name}_tokens") or 0 for name in _TOKENS}
+            for kind in _KINDS
         },
         "cache_read_share": totals["cache_read_share"],
         "cassettes": 0,
@@ -76,4 +94,11 @@ def _order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
     position = finding["position"] or ""
     word, _, number = position.partition(" ")
     at = int(number) if number.isdigit() else 0
-    return _SEVERITIES[finding["severity"]], finding["path"] or "", word, at, finding["code"], finding["message"]
+    return (
+        _SEVERITIES[finding["severity"]],
+        finding["path"] or "",
+        word,
+        at,
+        finding["code"],
+        finding["message"],
+    )

@@ -8,18 +8,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dsh_lake import catalog
 from dsh_lake.errors import SourceError, UnreadableSource, VersionMismatch
 from dsh_lake.ingest.parts import Part
 from dsh_lake.ingest.workers import Mapper, OnRead, processes
 from dsh_lake.lake import Lake, Snapshot, Writer
-from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION, stored_schema
+from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION
 from dsh_lake.sources import Discovery, DiscoveryFinding, SourceFile, discover
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Summarise = Callable[["Update"], Mapping[str, Any]]
 
@@ -140,7 +137,7 @@ class _Scan:
                 rows.pop(key, None)
         replace = self._replaced(plan, rows)
         if plan.changed or (options.prune and plan.missing):
-            parts.append(writer.write_table("sources", _sources_table(rows.values())))
+            parts.append(writer.write_table("sources", catalog.to_table(rows.values())))
             replace.append("sources")
         return self._commit(plan, parts, replace, summarise)
 
@@ -210,21 +207,9 @@ def _is_under(path: str, roots: tuple[str, ...]) -> bool:
 
 
 def _read_sources(snapshot: Snapshot | None) -> dict[str, catalog.Row]:
-    """The rows of ``sources`` by path; instants as integers."""
     files = snapshot.files.get("sources", ()) if snapshot else ()
     if not files:
         return {}
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.concat_tables([pq.read_table(file, partitioning=None) for file in files])
-    numbers = [
-        pa.field(field.name, pa.int64()) if pa.types.is_timestamp(field.type) else field for field in table.schema
-    ]
-    return {row["path"]: row for row in table.cast(pa.schema(numbers)).to_pylist()}
-
-
-def _sources_table(rows: Iterable[catalog.Row]) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.Table.from_pylist(sorted(rows, key=lambda row: row["source_key"]), schema=stored_schema("sources"))
+    return catalog.from_tables(pq.read_table(file, partitioning=None) for file in files)

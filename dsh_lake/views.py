@@ -21,7 +21,7 @@ import duckdb
 
 from dsh_lake import sqlassets
 from dsh_lake.errors import QueryFailed, UsageError
-from dsh_lake.schemas import STORED, Table, duckdb_type
+from dsh_lake.schemas import STORED, Table, duckdb_type, stored_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,8 +45,41 @@ def connect_memory(stored: StoredTables) -> Connection:
     """An in-memory connection with all tables and views over the given rows."""
     connection = _open(":memory:", read_only=False)
     _create_stored(connection, stored)
-    _create_views(connection)
+    for query in _all_views():
+        _create_view(connection, query)
     return connection
+
+
+class SessionTables:
+    """The tables of one file at a time, from rows in memory. The queries are prepared once: that takes
+    longer than reading a usual session. What most of them ask first is kept as a table for that reason."""
+
+    _ASKED_FIRST = "source_status"
+
+    def __init__(self) -> None:
+        self._connection = _open(":memory:", read_only=False)
+        _create_stored(self._connection, StoredTables(arrow=_no_rows()))
+        for query in sqlassets.in_order(sqlassets.load("tables").values()):
+            if query.name == self._ASKED_FIRST:
+                self._fill = f"insert into {query.name} {query.text}"
+                self._connection.execute(f"create table {query.name} as {query.text}")
+            else:
+                _create_view(self._connection, query)
+
+    def put(self, rows: Mapping[str, pa.Table] | None) -> None:
+        """Show these stored rows, or none, in place of those before."""
+        for name, table in (rows or _no_rows()).items():
+            self._connection.register(f"arrow_{name}", table)
+        self._connection.execute(f"delete from {self._ASKED_FIRST}")
+        self._connection.execute(self._fill)
+
+    def fetch(self, query: str) -> pa.Table:
+        """The rows of a query as an Arrow table."""
+        return fetch_table(self._connection, query)
+
+
+def _no_rows() -> dict[str, pa.Table]:
+    return {name: stored_schema(name).empty_table() for name in STORED}
 
 
 def connect_catalog(path: str | os.PathLike[str]) -> Connection:
@@ -101,9 +134,7 @@ class CatalogBuilder:
         previous: an earlier catalog; what is the same in it is not made again.
     """
 
-    def __init__(
-        self, path: Path, files: Mapping[str, Sequence[str]], previous: Path | None = None
-    ) -> None:
+    def __init__(self, path: Path, files: Mapping[str, Sequence[str]], previous: Path | None = None) -> None:
         self._path = path
         self._unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._unfinished.unlink(missing_ok=True)
@@ -116,7 +147,8 @@ class CatalogBuilder:
         else:
             self.connection = _open(str(self._unfinished), read_only=False)
             _create_stored(self.connection, StoredTables(files))
-            _create_views(self.connection)
+            for query in _all_views():
+                _create_view(self.connection, query)
         self._files = dict(files)
         self._assets = digest
 
@@ -129,7 +161,11 @@ class CatalogBuilder:
     def finish(self, files: Mapping[str, Sequence[str]], about: Mapping[str, Any]) -> None:
         """Close the catalog over ``files`` and put it in its place; ``about`` is kept in it."""
         self._replace(files, self._files)
-        info = {**about, "assets": self._assets, "files": {name: list(paths) for name, paths in files.items()}}
+        info = {
+            **about,
+            "assets": self._assets,
+            "files": {name: list(paths) for name, paths in files.items()},
+        }
         query = f"select {_quoted(json.dumps(info))} as info"
         self.connection.execute(f"create or replace view stored.catalog_info as {query}")
         self.connection.close()
@@ -162,9 +198,8 @@ def _all_views() -> list[sqlassets.Query]:
     return sqlassets.in_order([*sqlassets.load("tables").values(), *sqlassets.load("views").values()])
 
 
-def _create_views(connection: Connection) -> None:
-    for query in _all_views():
-        connection.execute(f'create view "{query.name}" as {query.text}')
+def _create_view(connection: Connection, query: sqlassets.Query) -> None:
+    connection.execute(f'create view "{query.name}" as {query.text}')
 
 
 def _create_stored(connection: Connection, stored: StoredTables) -> None:

@@ -12,6 +12,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,10 +21,11 @@ from dsh_lake.frames import FileBytes, PieceKind
 from dsh_lake.ingest.session import HeaderRejected, RowTarget, SessionLines
 from dsh_lake.ingest.state import FileState, HeaderFacts, Note, dump, load
 from dsh_lake.ingest.text import (
-    NO_LINES,
+    NO_TAIL,
     Account,
     Fault,
     Lines,
+    Recovered,
     Tail,
     TextLimits,
     encoding_of,
@@ -117,6 +119,8 @@ class _SessionFile:
         self._target = RowTarget(rows, task.source_key, task.batch, task.with_content)
         self._lines = SessionLines(self._state, self._target)
         self._header_fault: HeaderRejected | None = None
+        self._recovery: SessionLines | None = None
+        self._recovered_lines = 0
 
     def _start(self) -> tuple[FileState, bool]:
         """The state to go on from: the remembered one if the bytes before it are still the same."""
@@ -136,11 +140,9 @@ class _SessionFile:
 
     def read(self) -> FileFacts:
         if self._source.size == 0:
-            return self._facts(
-                "skipped", "empty-file", "the file is empty", self._state, 0, 0, can_resume=False
-            )
+            return self._facts("skipped", "empty-file", "the file is empty", self._state, 0, can_resume=False)
         encoding = "zstd" if self._state.encoding == "zstd" else "plain"
-        tail = Tail(0, 0, NO_LINES, 0, "", "")
+        tail = NO_TAIL
         for step in read_text(
             self._source,
             encoding,
@@ -155,6 +157,8 @@ class _SessionFile:
             elif isinstance(step, Fault):
                 self._state.is_partial = True
                 self._lines.add_reject(None, step.frame, step.offset, step.code, step.message)
+            elif isinstance(step, Recovered):
+                self._recover(step.lines)
             else:
                 tail = step
         return self._finish(tail)
@@ -166,7 +170,12 @@ class _SessionFile:
                 return
             except HeaderRejected as fault:
                 self._header_fault = fault
-                self._state.rejected_lines += not fault.is_newer
+                if not fault.is_newer:
+                    mark = lines.mark_at(0)
+                    self._state.rejected_lines += 1
+                    self._lines.add_reject(
+                        self._state.line, mark.frame, mark.offset, fault.code, fault.message
+                    )
                 self._state.line = self._state.lines = 0
         # Without a header nothing can be read; what is there is counted.
         self._state.line += len(lines.texts)
@@ -193,23 +202,17 @@ class _SessionFile:
     # -- the end of the file -------------------------------------------------------------------------------
 
     def _finish(self, tail: Tail) -> FileFacts:
-        state, target = self._state, self._target
+        state = self._state
         self._note_names()
-        is_at_line_end = tail.rest == 0
-        end_state = state.copy()
-        target = replace(target, is_tail=True)
+        lines = SessionLines(state, replace(self._target, is_tail=True))
         if tail.size:
-            SessionLines(state, target).add_reject(None, 0, tail.offset, tail.code, tail.message)
-        elif not is_at_line_end:
+            lines.add_reject(None, 0, tail.offset, tail.code, tail.message)
+        elif tail.rest:
             message = "the last complete frame ends inside a line; the line is not read"
-            SessionLines(state, target).add_reject(
-                state.line + 1, state.frames, None, "unterminated-line", message
-            )
-        recovered = self._recover(tail, end_state, target)
-        status, code, message = self._status(end_state, bool(tail.size) or not is_at_line_end)
-        return self._facts(
-            status, code, message, end_state, tail.size, recovered, can_resume=is_at_line_end
-        )
+            lines.add_reject(state.line + 1, state.frames, None, "unterminated-line", message)
+        end_state = self._recovery.state if self._recovery else state
+        status, code, about = self._status(end_state, bool(tail.size or tail.rest))
+        return self._facts(status, code, about, end_state, tail.size, can_resume=not tail.rest)
 
     def _note_names(self) -> None:
         """Remarks on a file name that its content contradicts; once, when the header is first read."""
@@ -229,15 +232,17 @@ class _SessionFile:
             )
             state.note("warn", "name-disagrees", message, line=1)
 
-    def _recover(self, tail: Tail, end_state: FileState, target: RowTarget) -> int:
-        """Rows from the whole lines of a torn frame. They count for nothing but their own number."""
-        if self._header_fault is not None or not tail.recovered.texts:
-            return 0
-        try:
-            SessionLines(end_state, replace(target, is_recovered=True)).add(tail.recovered)
-        except HeaderRejected:
-            return 0
-        return sum(1 for text in tail.recovered.texts if text.strip())
+    def _recover(self, lines: Lines) -> None:
+        """Rows from the whole lines of a torn frame. They count for nothing but their own number, and
+        what they do to the state is forgotten: the next scan goes on before them."""
+        if self._header_fault is not None:
+            return
+        if self._recovery is None:
+            target = replace(self._target, is_tail=True, is_recovered=True)
+            self._recovery = SessionLines(self._state.copy(), target)
+        with suppress(HeaderRejected):
+            self._recovery.add(lines)
+            self._recovered_lines += sum(1 for text in lines.texts if text.strip())
 
     def _status(self, end_state: FileState, is_torn: bool) -> tuple[str, str | None, str | None]:
         """Status, message, and the finding's code where no row of ``rejects`` tells it."""
@@ -259,7 +264,6 @@ class _SessionFile:
         message: str | None,
         end_state: FileState,
         torn_tail_bytes: int,
-        recovered_lines: int,
         *,
         can_resume: bool,
     ) -> FileFacts:
@@ -277,9 +281,9 @@ class _SessionFile:
             newer_version=self._header_fault.version if self._header_fault else None,
             state=state,
             header=end_state.header,
-            notes=(*end_state.notes.values(), *_closing_notes(end_state)),
+            notes=(*(state.notes | end_state.notes).values(), *_closing_notes(end_state)),
             torn_tail_bytes=torn_tail_bytes,
-            recovered_lines=recovered_lines,
+            recovered_lines=self._recovered_lines,
             resume=dump(state) if digest is not None else None,
             prefix_sha256=digest,
             is_continued=self._is_continued,
@@ -297,7 +301,11 @@ class _SessionFile:
         except OSError:
             return False
         before = self._stat
-        if (now.st_ino, now.st_ctime_ns, now.st_mtime_ns) == (before.st_ino, before.st_ctime_ns, before.st_mtime_ns):
+        if (now.st_ino, now.st_ctime_ns, now.st_mtime_ns) == (
+            before.st_ino,
+            before.st_ctime_ns,
+            before.st_mtime_ns,
+        ):
             return True
         return now.st_ino == before.st_ino and now.st_size > before.st_size
 

@@ -80,20 +80,25 @@ class Account(NamedTuple):
     text_bytes: int
 
 
+class Recovered(NamedTuple):
+    """Whole lines that decode from a torn last frame."""
+
+    lines: Lines
+
+
 class Tail(NamedTuple):
-    """What follows the last line end. ``recovered`` are the whole lines that decode from a torn frame,
-    ``rest`` the bytes of text after the last LF of the good part."""
+    """What follows the last complete frame (or line of a plain file), and ``rest``: the bytes of text
+    after the last LF of what is complete."""
 
     size: int
     offset: int
-    recovered: Lines
     rest: int
     code: str
     message: str
 
 
-Step = Lines | Fault | Account | Tail
-NO_LINES = Lines([], [], True)
+Step = Lines | Fault | Account | Recovered | Tail
+NO_TAIL = Tail(0, 0, 0, "", "")
 
 
 def encoding_of(source: ByteSource, named: str | None) -> Encoding:
@@ -144,21 +149,24 @@ class _Splitter:
         self._account = Account(PieceKind.TEXT, 0, 0, 0, 0)
 
     def read(self, pieces: Iterator[Piece]) -> Iterator[Step]:
-        torn: Piece | None = None
+        tail = None
         for piece in pieces:
             if piece.kind is PieceKind.TEXT:
                 self._hold(piece)
                 if self._held >= self._limits.batch_bytes:
                     yield from self._flush()
             elif piece.kind is PieceKind.TORN:
-                torn = piece
+                yield from self._flush()
+                tail = tail or Tail(0, piece.offset, len(self._carry), "", "")
+                tail = tail._replace(size=tail.size + piece.size, code=piece.code, message=piece.reason)
+                yield from self._recover(piece)
             else:
                 yield from self._flush()
                 yield Account(piece.kind, piece.offset + piece.size, piece.size, piece.frame, 0)
                 if piece.kind is not PieceKind.SKIPPABLE:
                     yield Fault(piece.offset, piece.frame, piece.code, piece.reason)
         yield from self._flush()
-        yield self._tail(torn)
+        yield tail or NO_TAIL._replace(rest=len(self._carry))
 
     def _hold(self, piece: Piece) -> None:
         _, offset, size, frame, text, _, _ = piece
@@ -191,14 +199,18 @@ class _Splitter:
                 yield Fault(mark.offset, mark.frame, "line-too-long", _too_long(self._limits))
             self._carry, self._marks, self._is_skipping = b"", [], True
 
-    def _tail(self, torn: Piece | None) -> Tail:
-        if torn is None:
-            return Tail(0, 0, NO_LINES, len(self._carry), "", "")
+    def _recover(self, torn: Piece) -> Iterator[Step]:
+        """The lines that are whole in the next stretch of a torn frame."""
         text = self._carry + torn.text
-        parts = text.split(b"\n")[:-1]
+        parts = text.split(b"\n")
         marks = [*self._marks, Mark(len(self._carry), torn.frame, torn.offset)]
-        recovered = Lines(parts, marks, is_valid_utf8(text))
-        return Tail(torn.size, torn.offset, recovered, len(self._carry), torn.code, torn.reason)
+        self._carry = parts.pop()
+        self._marks = [Mark(0, torn.frame, torn.offset)] if self._carry else []
+        if parts and not self._is_skipping:
+            yield Recovered(Lines(parts, marks, is_valid_utf8(text)))
+        self._is_skipping = self._is_skipping or len(self._carry) > self._limits.line_bytes
+        if self._is_skipping:
+            self._carry = b""
 
 
 def _marks_from(marks: list[Mark], start: int) -> list[Mark]:
@@ -232,4 +244,4 @@ def _read_plain(source: ByteSource, offset: int, limits: TextLimits) -> Iterator
         yield Account(PieceKind.TEXT, begin, size, 0, size)
     rest = at - begin
     reason = "the file ends inside a line; it is read once the line is finished" if rest else ""
-    yield Tail(rest, begin, NO_LINES, 0, "torn-tail" if rest else "", reason)
+    yield Tail(rest, begin, 0, "torn-tail" if rest else "", reason)

@@ -63,7 +63,8 @@ def processes(jobs: int) -> Mapper:
             portions.put(portion)
         with ThreadPoolExecutor(count) as pool:
             runs = [
-                pool.submit(_drive, portions, tables, f"{prefix}-{number}", on_read) for number in range(count)
+                pool.submit(_drive, portions, tables, f"{prefix}-{number}", on_read)
+                for number in range(count)
             ]
             return [run.result() for run in runs]
 
@@ -88,9 +89,7 @@ def _drive(portions: SimpleQueue[list[FileTask]], tables: Path, prefix: str, on_
     """Feed one worker until nothing is left to read."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-m", "dsh_lake.ingest.workers"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-    ) as worker:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as worker:
         try:
             _send(worker.stdin, (tables, prefix))
             while (portion := _next(portions)) is not None:

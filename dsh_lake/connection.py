@@ -1,0 +1,140 @@
+"""Open a lake, or a single file, for questions in SQL."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from dsh_lake import catalog
+from dsh_lake.errors import LakeError, QueryFailed, UnreadableSource
+from dsh_lake.ingest.source import Unread, read_source
+from dsh_lake.lake import Lake, default_lake
+from dsh_lake.schemas import ROW_TABLES, arrow_schema
+from dsh_lake.sources import discover
+from dsh_lake.tables.arrow import to_batch
+from dsh_lake.tables.place import Row
+from dsh_lake.views import (
+    Connection,
+    SessionTables,
+    StoredTables,
+    assets_digest,
+    connect_catalog,
+    connect_memory,
+    read_info,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SESSION_TABLES = (
+    "sources",
+    "sessions",
+    "events",
+    "messages",
+    "usage",
+    "tool_results",
+    "tool_calls",
+    "rejects",
+    "findings",
+)
+"""The tables that :func:`read_session` gives."""
+
+
+def connect(lake: str | os.PathLike[str] | None = None, *, as_of: str | None = None) -> Connection:
+    """A DuckDB connection with all tables and views of a lake, as of its newest complete scan.
+
+    The connection sees that scan for as long as it is open, whatever is scanned meanwhile. It cannot
+    change the lake's tables; temporary tables and views of your own are possible.
+
+    Args:
+        lake: folder of the lake; by default ``$DSH_LAKE``, else below the user's data directory.
+        as_of: ``scan_id`` of an earlier scan.
+
+    Raises:
+        NotALake: there is no lake in that folder.
+        LakeError: no scan was ever completed, or the one named is no longer kept.
+    """
+    target = Lake(lake if lake is not None else default_lake())
+    target.require()
+    if as_of is None and (connection := _open_catalog(target)) is not None:
+        return connection
+    snapshot = target.snapshot(as_of)
+    if snapshot is None:
+        raise LakeError(f"{target.path}: no scan was completed yet; run `dsh-lake scan`")
+    return connect_memory(StoredTables(snapshot.files))
+
+
+def _open_catalog(lake: Lake) -> Connection | None:
+    """The newest catalog, unless a scan was killed before it made its own, or lake or package have moved on."""
+    path = lake.newest_catalog()
+    if path is None:
+        return None
+    try:
+        connection = connect_catalog(path)
+        info = read_info(connection)
+    except QueryFailed:
+        return None
+    about = (str(lake.path), lake.scans_version(), assets_digest())
+    if (info.get("lake"), info.get("scans"), info.get("assets")) == about:
+        return connection
+    connection.close()
+    return None
+
+
+def read_session(path: str | os.PathLike[str], *, content: bool = True) -> dict[str, pa.Table]:
+    """The tables of one session log, without a lake.
+
+    Args:
+        path: a log of any generation, compressed or plain, of any name.
+        content: keep the text of messages, arguments and results.
+
+    Returns:
+        Arrow tables by name (see ``SESSION_TABLES``), each of the schema that
+        :func:`dsh_lake.schemas.arrow_schema` gives, rows in the order of the file. What could not be
+        read is in ``rejects`` and ``findings``; ``sources`` has one row that says how the file is. The
+        rows are held in memory: several times the text of the file.
+
+    Raises:
+        UnreadableSource: the file cannot be opened.
+    """
+    discovery = discover([path])
+    if len(discovery.files) != 1 or not os.path.isfile(path):
+        reason = discovery.findings[0].message if discovery.findings else "not a single file"
+        raise UnreadableSource(str(path), reason)
+    plan = catalog.plan(discovery.files, {}, batch=1, with_content=content, read_all=True)
+    stored = _read_stored(plan)
+    with _lock:
+        session_tables = _session_tables()
+        session_tables.put(stored)
+        tables = {name: _in_order(session_tables, name) for name in SESSION_TABLES}
+        session_tables.put(None)
+    return tables
+
+
+_lock = Lock()
+
+
+@lru_cache(maxsize=1)
+def _session_tables() -> SessionTables:
+    return SessionTables()
+
+
+def _read_stored(plan: catalog.Plan) -> dict[str, pa.Table]:
+    import pyarrow as pa
+
+    (task,) = plan.tasks
+    rows: dict[str, list[Row]] = {name: [] for name in ROW_TABLES}
+    outcome = read_source(task, rows, lambda _: None)
+    if isinstance(outcome, Unread):
+        raise UnreadableSource(task.path, outcome.reason)
+    catalog.apply_outcome(plan, outcome, 1, catalog.Tally(), set())
+    stored = {name: pa.Table.from_batches([to_batch(name, held)]) for name, held in rows.items()}
+    return {**stored, "sources": catalog.to_table(plan.changed.values())}
+
+
+def _in_order(session_tables: SessionTables, name: str) -> pa.Table:
+    ordered = {"sources", "sessions", "findings", "rejects"}
+    order = "" if name in ordered else " order by line, seq"
+    return session_tables.fetch(f"from {name}{order}").cast(arrow_schema(name))
