@@ -12,6 +12,7 @@ next one. Everything is readable by the owner only.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -106,7 +107,9 @@ class Lake:
         )
 
     def _newest_commit(self) -> dict[str, Any] | None:
-        for commit in self._table("scans").history():
+        scans = self._table("scans")
+        # Nearly always the very last commit; maintenance may have added others.
+        for commit in itertools.chain(scans.history(1), scans.history()):
             if "scan_id" in commit:
                 return {**commit, **self._own_version(commit)}
         return None
@@ -149,11 +152,8 @@ class Lake:
         return named[-1] if named else unnamed if unnamed.is_file() else None
 
     def scans_version(self) -> int:
-        """The newest version of ``scans``, by a look at its log's folder."""
-        names = os.listdir(self.tables / "scans" / "_delta_log")
-        return max(
-            (int(name[:20]) for name in names if name.endswith(".json") and name[:20].isdigit()), default=-1
-        )
+        """The newest version of ``scans``: another one means that another scan was completed."""
+        return self._log_version("scans")
 
     def keep_catalogs(self, scan_id: str) -> None:
         """Make the catalog of a scan the newest one; of the others only the one before it is kept, for
@@ -213,12 +213,15 @@ class Lake:
     def _roll_back(self, snapshot: Snapshot | None) -> None:
         """Undo commits that no scan names."""
         for name in STORED:
-            if name == "scans":
-                continue
-            table = self._table(name)
             pinned = 0 if snapshot is None else snapshot.versions[name]
-            if table.version() != pinned:
-                table.restore(pinned)
+            if name != "scans" and self._log_version(name) != pinned:
+                self._table(name).restore(pinned)
+
+    def _log_version(self, name: str) -> int:
+        """The newest version of a table, by a look at the folder of its log."""
+        names = os.listdir(self.tables / name / "_delta_log")
+        commits = (int(name[:20]) for name in names if name.endswith(".json") and name[:20].isdigit())
+        return max(commits, default=-1)
 
 
 class Writer:
@@ -249,7 +252,7 @@ class Writer:
         path = self.lake.tables / name / f"part-{self.part_prefix}.parquet"
         sink = pa.OSFile(os.fspath(path), "wb")
         with open_parquet(name, sink) as writer:
-            writer.write_table(rows.cast(stored_schema(name)))
+            writer.write_table(rows)
         sink.close()
         return finished_part(name, path, rows.num_rows)
 
@@ -263,25 +266,39 @@ class Writer:
             scan: the row of ``scans``, without ``table_versions``.
             replace: tables whose earlier files stop being current.
         """
-        by_table: dict[str, list[Part]] = {}
+        by_table: dict[str, list[Part]] = {name: [] for name in replace}
         for part in parts:
             by_table.setdefault(part.table, []).append(part)
-        for name in replace:
-            by_table.setdefault(name, [])
-        before = self.snapshot.versions if self.snapshot else {}
-        versions = {
-            name: self._commit_table(name, by_table[name], "overwrite" if name in replace else "append")
-            if name in by_table
-            else before.get(name, self.lake._table(name).version())
-            for name in STORED
-            if name != "scans"
-        }
-        self._commit_scan({**scan, "table_versions": json.dumps(versions)})
-        snapshot = self.lake.snapshot()
-        if snapshot is None:
-            raise LakeError(f"{self.lake.path}: the scan that was just committed cannot be found")
-        self.snapshot, self.batch = snapshot, snapshot.batch + 1
-        return snapshot
+        versions = dict(self.snapshot.versions) if self.snapshot else dict.fromkeys(STORED, 0)
+        for name, added in by_table.items():
+            versions[name] = self._commit_table(name, added, "overwrite" if name in replace else "append")
+        versions.pop("scans", None)
+        row = {**scan, "table_versions": json.dumps(versions)}
+        part = self._write_scan(row)
+        versions["scans"] = self._commit_table("scans", [part], "append", _about(row))
+        self.snapshot = Snapshot(
+            scan_id=scan["scan_id"],
+            batch=scan["batch"],
+            has_content=scan["has_content"],
+            versions=versions,
+            files=self.files_after([*parts, part], replace),
+        )
+        self.batch += 1
+        return self.snapshot
+
+    def last_scan(self) -> dict[str, Any] | None:
+        """The row of ``scans`` that was committed last."""
+        if self.snapshot is None:
+            return None
+        import pyarrow.parquet as pq
+
+        rows: list[dict[str, Any]] = pq.ParquetFile(self.snapshot.files["scans"][-1]).read().to_pylist()
+        return rows[-1] if rows[-1]["scan_id"] == self.snapshot.scan_id else None
+
+    def _write_scan(self, row: Mapping[str, Any]) -> Part:
+        import pyarrow as pa
+
+        return self.write_table("scans", pa.Table.from_pylist([dict(row)], schema=stored_schema("scans")))
 
     def _commit_table(
         self, name: str, parts: Sequence[Part], mode: str, about: Mapping[str, str] | None = None
@@ -302,20 +319,18 @@ class Writer:
             table.schema(),
             commit_properties=CommitProperties(custom_metadata=dict(about)) if about else None,
         )
-        return table.version() + 1
+        return self.lake._log_version(name)
 
-    def _commit_scan(self, scan: Mapping[str, Any]) -> None:
-        import pyarrow as pa
 
-        row = pa.Table.from_pylist([dict(scan)], schema=stored_schema("scans"))
-        about = {
-            "scan_id": scan["scan_id"],
-            "batch": str(scan["batch"]),
-            "has_content": "true" if scan["has_content"] else "false",
-            "schema_version": scan["schema_version"],
-            "table_versions": scan["table_versions"],
-        }
-        self._commit_table("scans", [self.write_table("scans", row)], "append", about)
+def _about(scan: Mapping[str, Any]) -> dict[str, str]:
+    """What the commit of a row of ``scans`` says of itself, to be read without reading the row."""
+    return {
+        "scan_id": scan["scan_id"],
+        "batch": str(scan["batch"]),
+        "has_content": "true" if scan["has_content"] else "false",
+        "schema_version": scan["schema_version"],
+        "table_versions": scan["table_versions"],
+    }
 
 
 def _check_schema(version: str) -> None:

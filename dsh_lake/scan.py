@@ -10,9 +10,9 @@ from typing import Any
 from dsh_lake.ingest.workers import OnRead, processes
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.sources import default_root
-from dsh_lake.summary import Summary, summarise
+from dsh_lake.summary import Summary, summarise, with_discovery
 from dsh_lake.update import Update, UpdateOptions, update
-from dsh_lake.views import CatalogBuilder, restrict
+from dsh_lake.views import CatalogBuilder, Connection, restrict
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -85,23 +85,19 @@ class _Publication:
     def summarise(self, result: Update) -> Mapping[str, Any]:
         path = self._lake.catalog_path(result.scan_id)
         self._builder = CatalogBuilder(path, result.files, self._lake.newest_catalog())
-        connection = self._builder.connection
-        restrict(connection, result.found)
-        tally = result.tally
-        sources = {
-            "found": len(result.found),
-            "new": tally.new,
-            "grown": tally.grown,
-            "rewritten": tally.rewritten,
-            "unchanged": tally.unchanged,
-            "missing": len(result.missing),
-        }
-        self._summary = summarise(connection, sources, result.findings)
-        restricted = self._summary["sessions"]
-        connection.execute("reset variable only_sources")
-        row = connection.execute("select count(*) from sessions").fetchone()
-        self._summary["remembered_sessions"] = (row[0] if row else 0) - restricted
+        if result.counts_before is not None and self._builder.is_copy:
+            self._summary = dict(result.counts_before)
+        else:
+            self._summary = self._count(self._builder.connection, result.found)
         return self._summary
+
+    @staticmethod
+    def _count(connection: Connection, found: Sequence[int]) -> Summary:
+        restrict(connection, found)
+        summary = summarise(connection)
+        restrict(connection, None)
+        ((sessions,),) = connection.execute("select count(*) from sessions").fetchall()
+        return {**summary, "remembered_sessions": sessions - summary["sessions"]}
 
     def publish(self, result: Update, files: Mapping[str, Sequence[str]]) -> None:
         assert self._builder is not None
@@ -120,5 +116,5 @@ class _Publication:
             "scan_id": result.scan_id,
             "elapsed_s": round(time.time() - result.started, 3),
             "roots": list(result.roots),
-            **self._summary,
+            **with_discovery(self._summary, result.changes, result.findings),
         }

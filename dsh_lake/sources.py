@@ -109,6 +109,8 @@ def printable(path: str) -> str:
     >>> printable("/home/caf\udce9/a\tb")
     '/home/caf\\xe9/a\\x09b'
     """
+    if path.isprintable():  # which lone surrogates are not
+        return path
     text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(letter if letter.isprintable() else _escape(letter) for letter in text)
 

@@ -37,46 +37,41 @@ _SEVERITIES = {"fail": 0, "warn": 1, "info": 2}
 TOP_TOOLS = 10
 
 
-def summarise(
-    connection: Connection,
-    sources: Mapping[str, int],
-    discovery_findings: Iterable[DiscoveryFinding],
-) -> Summary:
+def summarise(connection: Connection) -> Summary:
     """The counts of everything that the connection shows.
 
     Args:
         connection: restricted to the files of the scan.
-        sources: found, new, grown, rewritten, unchanged and missing files, as the scan counted them.
-        discovery_findings: what was met on the way to the files.
 
     Returns:
-        The members of interface.md's ``scan --format json`` from ``sources`` on. Counts are whole numbers,
-        shares and rates are null where nothing was counted.
+        The members of interface.md's ``scan --format json`` from ``sources`` on, but for how files have
+        changed. Counts are whole numbers, shares and rates are null where nothing was counted.
     """
     (totals,) = fetch_rows(connection, "from lake_summary")
-    by_kind = {row["kind"]: row for row in fetch_rows(connection, "from usage_by_kind")}
-    tools = fetch_rows(
-        connection, f"select name, calls, errors from tool_health where calls > 0 limit {TOP_TOOLS}"
-    )
+    by_kind = {row["kind"]: row for row in totals["tokens_by_kind"] or ()}
     status = ("superseded", "duplicate", "skipped", "failed")
     return {
-        "sources": {**sources, **{name: totals[f"{name}_sources"] for name in status}},
+        "sources": {name: totals[f"{name}_sources"] for name in status},
         **{name: totals[name] for name in _COUNTS_BEFORE_TOKENS},
         "tokens": {name: totals[f"{name}_tokens"] for name in _TOKENS},
         "tokens_by_kind": {
-            kind: {name: by_kind.get(kind, {}).get(f"{name}_tokens") or 0 for name in _TOKENS}
+            kind: {name: by_kind.get(kind, {}).get(name) or 0 for name in _TOKENS}
             for kind in _KINDS
         },
         "cache_read_share": totals["cache_read_share"],
         "cassettes": 0,
         "interactions": 0,
-        "top_tools": tools,
-        "findings": _findings(connection, discovery_findings),
+        "top_tools": (totals["tools"] or [])[:TOP_TOOLS],
+        "findings": fetch_rows(connection, "select severity, code, path, position, message from findings"),
     }
 
 
-def _findings(connection: Connection, discovery_findings: Iterable[DiscoveryFinding]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = [
+def with_discovery(
+    summary: Summary, changes: Mapping[str, int], findings: Iterable[DiscoveryFinding]
+) -> Summary:
+    """A summary together with what the scan met on the way to the files: how they have changed, and
+    findings about folders. All findings are sorted: gravest first, then by place."""
+    met = [
         {
             "severity": finding.severity,
             "code": finding.code,
@@ -84,10 +79,13 @@ def _findings(connection: Connection, discovery_findings: Iterable[DiscoveryFind
             "position": None,
             "message": finding.message,
         }
-        for finding in discovery_findings
+        for finding in findings
     ]
-    found += fetch_rows(connection, "select severity, code, path, position, message from findings")
-    return sorted(found, key=_order)
+    return {
+        **summary,
+        "sources": {**changes, **summary["sources"]},
+        "findings": sorted([*summary["findings"], *met], key=_order),
+    }
 
 
 def _order(finding: Mapping[str, Any]) -> tuple[Any, ...]:

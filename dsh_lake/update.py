@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -55,7 +55,20 @@ class Update:
     tally: catalog.Tally
     findings: tuple[DiscoveryFinding, ...]
     files: Mapping[str, Sequence[str]]
-    counts: Mapping[str, Any] = field(default_factory=dict)
+    counts_before: Mapping[str, Any] | None
+    """The counts of the scan before, if it was of the same roots and nothing has changed since."""
+
+    @property
+    def changes(self) -> dict[str, int]:
+        """How the files have changed, by number."""
+        return {
+            "found": len(self.found),
+            "new": self.tally.new,
+            "grown": self.tally.grown,
+            "rewritten": self.tally.rewritten,
+            "unchanged": self.tally.unchanged,
+            "missing": len(self.missing),
+        }
 
 
 def update(
@@ -186,6 +199,7 @@ class _Scan:
             tally=self._tally,
             findings=self._discovery.findings,
             files=writer.files_after(parts, replace),
+            counts_before=None if parts else self._counts_before(),
         )
         counts = summarise(result)
         row = {
@@ -202,6 +216,14 @@ class _Scan:
         return result, writer.commit(parts, row, replace=replace)
 
 
+    def _counts_before(self) -> Mapping[str, Any] | None:
+        before = self._writer.last_scan()
+        if before is None or tuple(before["roots"]) != self._discovery.opened_roots:
+            return None
+        counts: Mapping[str, Any] = json.loads(before["counts"])
+        return counts
+
+
 def _is_under(path: str, roots: tuple[str, ...]) -> bool:
     return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
 
@@ -212,4 +234,4 @@ def _read_sources(snapshot: Snapshot | None) -> dict[str, catalog.Row]:
         return {}
     import pyarrow.parquet as pq
 
-    return catalog.from_tables(pq.read_table(file, partitioning=None) for file in files)
+    return catalog.from_tables(pq.ParquetFile(file).read() for file in files)

@@ -108,9 +108,13 @@ def confine(connection: Connection, folder: str | os.PathLike[str]) -> None:
     connection.execute("set lock_configuration = true")
 
 
-def restrict(connection: Connection, source_keys: Iterable[int]) -> None:
-    """Show only rows of these files, as if the lake held no others; copies compete among these alone."""
-    connection.execute(f"set variable only_sources = {list(source_keys)}::bigint[]")
+def restrict(connection: Connection, source_keys: Iterable[int] | None) -> None:
+    """Show only rows of these files, as if the lake held no others; copies compete among these alone.
+    With None everything is shown again."""
+    if source_keys is None:
+        connection.execute("reset variable only_sources")
+    else:
+        connection.execute(f"set variable only_sources = {list(source_keys)}::bigint[]")
 
 
 # -- the catalog -------------------------------------------------------------------------------------------
@@ -140,7 +144,8 @@ class CatalogBuilder:
         self._unfinished.unlink(missing_ok=True)
         digest = assets_digest()
         before = _catalog_info(previous) if previous is not None else {}
-        if previous is not None and before.get("assets") == digest:
+        self.is_copy = previous is not None and before.get("assets") == digest
+        if previous is not None and self.is_copy:
             shutil.copyfile(previous, self._unfinished)
             self.connection = _open(str(self._unfinished), read_only=False)
             self._replace(files, before["files"])
@@ -189,8 +194,8 @@ def _catalog_info(path: Path) -> dict[str, Any]:
 
 def read_info(connection: Connection) -> dict[str, Any]:
     """What the open catalog says of itself: ``scan_id``, ``lake``, ``files`` and so on."""
-    row = connection.execute("select info from stored.catalog_info").fetchone()
-    info: dict[str, Any] = json.loads(row[0]) if row else {}
+    ((text,),) = connection.execute("select info from stored.catalog_info").fetchall()
+    info: dict[str, Any] = json.loads(text)
     return info
 
 

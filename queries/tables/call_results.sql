@@ -1,29 +1,35 @@
 -- doc: Results that answer calls: re-renderings left out, each with the number of the call that it answers.
 -- grain: one row per result that is no re-rendering and not recovered
--- needs: stored.tool_calls, tool_results, source_status
+-- needs: calls, stored.tool_results, source_status
 -- An id may be used again within a session: a result answers the last call of its id before it, or the
 -- first one where it stands before any.
 with marks as (
-    select s.source_id, c.call_id, c.line, c.seq, 1 as is_call
-    from stored.tool_calls as c
-    inner join source_status as s
-        on c.source_key = s.source_key and c.batch between s.first_batch and s.last_batch
-    where s.is_counted and not c.is_recovered
+    select source_key, call_id, line, seq, true as is_call, null as result from calls where not is_recovered
     union all
-    select source_id, call_id, line, seq, 0 as is_call
-    from tool_results
-    where not is_replacement and not is_recovered
+    select
+        r.source_key, r.call_id, r.line, r.seq, false as is_call,
+        {
+            source_id: s.source_id, session_id: s.session_id, "at": r.at, status: r.status,
+            error_name: r.error_name, error_code: r.error_code, result_chars: r.result_chars,
+            is_inherited: r.seq < s.inherited_cut
+        } as result
+    from stored.tool_results as r
+    inner join source_status as s
+        on r.source_key = s.source_key and r.batch between s.first_batch and s.last_batch
+    where s.is_counted and not r.is_tail and not r.is_replacement
 ),
 
 numbered as (
     select
-        source_id, call_id, line, seq, is_call,
-        greatest(1, sum(is_call) over (partition by source_id, call_id order by line, seq, is_call))::bigint
+        *,
+        greatest(1, count(*) filter (is_call) over (partition by source_key, call_id order by line, seq, is_call))
             as call_number
     from marks
 )
 
-select r.*, n.call_number
-from tool_results as r
-inner join numbered as n on n.is_call = 0 and n.source_id = r.source_id and n.line = r.line and n.seq = r.seq
-where not r.is_replacement and not r.is_recovered
+select
+    source_key, result.source_id as source_id, result.session_id as session_id, call_id, call_number, line, seq,
+    result."at" as "at", result.status as status, result.error_name as error_name,
+    result.error_code as error_code, result.result_chars as result_chars, result.is_inherited as is_inherited
+from numbered
+where not is_call

@@ -1,7 +1,7 @@
 -- doc: Every event, packed rows expanded, inherited ones included.
 -- grain: one row per event
 -- needs: stored.events, source_status
-with current_rows as (
+with current_rows as not materialized (
     select e.*, s.source_id, s.session_id, s.inherited_cut
     from stored.events as e
     inner join source_status as s

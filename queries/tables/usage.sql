@@ -3,7 +3,7 @@
 -- needs: stored.usage, source_status
 -- The fold of the harness: a sample for the same turn and step as the sample before it stands in its place,
 -- unless llm/retry-started for that turn and step came in between, when both were billed.
-with current_rows as (
+with current_rows as not materialized (
     select r.*, s.source_id, s.session_id, s.inherited_cut
     from stored.usage as r
     inner join source_status as s
@@ -17,7 +17,7 @@ tries as (
     select
         *,
         count(*) filter (kind = 'retry') over (
-            partition by source_id, is_recovered, turn, step order by line, seq
+            partition by source_key, is_recovered, turn, step order by line, seq
         ) as retries
     from current_rows
     where kind <> 'compaction'
@@ -30,7 +30,7 @@ folded as (
         and lead(retries) over following = retries as is_replaced
     from tries
     where kind <> 'retry'
-    window following as (partition by source_id, is_recovered order by line, seq)
+    window following as (partition by source_key, is_recovered order by line, seq)
 )
 
 select

@@ -1,6 +1,6 @@
 -- doc: The totals of the lake: what `dsh-lake scan` prints, as one row.
 -- grain: one row
--- needs: source_status, sessions, messages, tool_calls, tool_outcomes, billed_usage
+-- needs: source_status, sessions, messages, tool_errors, usage_by_kind
 -- Files that another copy or generation stands for are in none of it.
 with files as (
     select
@@ -10,13 +10,13 @@ with files as (
         count(*) filter (status = 'failed') as failed_sources,
         coalesce(sum(size_bytes) filter (is_counted), 0)::bigint as compressed_bytes,
         coalesce(sum(decoded_bytes) filter (is_counted), 0)::bigint as decoded_bytes,
-        coalesce(sum(events) filter (is_counted), 0)::bigint as events,
         coalesce(sum(frames) filter (is_shown), 0)::bigint as frames,
         coalesce(sum(bad_frames) filter (is_shown), 0)::bigint as bad_frames,
         count(*) filter (is_shown and torn_tail_bytes > 0) as torn_tails,
         coalesce(sum(lines) filter (is_shown), 0)::bigint as lines,
         coalesce(sum(recovered_lines) filter (is_shown), 0)::bigint as recovered_lines,
-        coalesce(sum(rejected_lines) filter (is_shown), 0)::bigint as rejected_lines
+        coalesce(sum(rejected_lines) filter (is_shown), 0)::bigint as rejected_lines,
+        coalesce(sum(events) filter (is_counted), 0)::bigint as events
     from (select *, is_counted or status in ('skipped', 'failed') as is_shown from source_status)
     where kind <> 'cassette'
 ),
@@ -34,13 +34,13 @@ spoken as (
     where not is_inherited and not is_recovered
 ),
 
-called as (select count(*) as tool_calls from tool_calls where not is_inherited and not is_recovered),
-
-ended as (
+tools as (
     select
-        count(*) filter (status = 'error') as tool_errors,
-        count(*) filter (status = 'interrupted') as tool_interrupted
-    from tool_outcomes
+        coalesce(sum(calls), 0)::bigint as tool_calls,
+        coalesce(sum(errors), 0)::bigint as tool_errors,
+        coalesce(sum(interrupted), 0)::bigint as tool_interrupted,
+        list({name: name, calls: calls, errors: errors} order by calls desc, name) filter (calls > 0) as tools
+    from tool_errors
 ),
 
 spent as (
@@ -50,12 +50,16 @@ spent as (
         coalesce(sum(cache_read_tokens), 0)::bigint as cache_read_tokens,
         coalesce(sum(cache_write_tokens), 0)::bigint as cache_write_tokens,
         coalesce(sum(reasoning_tokens), 0)::bigint as reasoning_tokens,
-        coalesce(sum(billed_tokens), 0)::bigint as total_tokens
-    from billed_usage
+        coalesce(sum(total_tokens), 0)::bigint as total_tokens,
+        list({
+            kind: kind, input: input_tokens, output: output_tokens, cache_read: cache_read_tokens,
+            cache_write: cache_write_tokens, reasoning: reasoning_tokens, total: total_tokens
+        } order by kind) as tokens_by_kind
+    from usage_by_kind
 )
 
 select
     *,
     tool_errors / nullif(tool_calls, 0) as tool_error_rate,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share
-from files, heads, spoken, called, ended, spent
+from files, heads, spoken, tools, spent

@@ -1,6 +1,6 @@
 -- doc: What each session did and cost in tokens: own events only, sub-agents in rows of their own.
 -- grain: one row per session
--- needs: sessions, messages, tool_calls, tool_outcomes, billed_usage, stored.events, source_status
+-- needs: sessions, messages, calls, tool_outcomes, billed_usage, stored.events, source_status
 with turns as (
     select s.source_id, count(*) as turns
     from stored.events as e
@@ -22,7 +22,7 @@ spoken as (
 ),
 
 called as (
-    select source_id, count(*) as tool_calls from tool_calls where not is_inherited and not is_recovered group by all
+    select source_id, count(*) as tool_calls from calls where not is_inherited and not is_recovered group by all
 ),
 
 failed as (
