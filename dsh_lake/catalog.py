@@ -66,7 +66,6 @@ def plan(
     known: Mapping[str, Row],
     *,
     batch: int,
-    with_content: bool,
     read_all: bool,
 ) -> Plan:
     """Compare the files on disk with the rows of ``sources``, by path.
@@ -90,12 +89,12 @@ def plan(
             is_new = False
         key = row["source_key"]
         result.found.append(key)
-        _plan_file(result, file, row, is_new, batch, with_content, read_all)
+        _plan_file(result, file, row, is_new, batch, read_all)
     return result
 
 
 def _plan_file(
-    result: Plan, file: SourceFile, row: Row, is_new: bool, batch: int, with_content: bool, read_all: bool
+    result: Plan, file: SourceFile, row: Row, is_new: bool, batch: int, read_all: bool
 ) -> None:
     key = row["source_key"]
     is_same = not is_new and _is_same(file, row)
@@ -124,7 +123,6 @@ def _plan_file(
             named_encoding=file.named_encoding,
             resume=row["resume"] if can_resume else None,
             prefix_sha256=row["prefix_sha256"] if can_resume else None,
-            with_content=with_content,
         )
     )
 

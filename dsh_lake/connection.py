@@ -13,8 +13,7 @@ from dsh_lake.ingest.source import Unread, read_source
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.schemas import ROW_TABLES, arrow_schema
 from dsh_lake.sources import discover
-from dsh_lake.tables.arrow import to_batch
-from dsh_lake.tables.place import Row
+from dsh_lake.tables.sink import RowSink
 from dsh_lake.views import (
     Connection,
     SessionTables,
@@ -103,8 +102,8 @@ def read_session(path: str | os.PathLike[str], *, content: bool = True) -> dict[
     if len(discovery.files) != 1 or not os.path.isfile(path):
         reason = discovery.findings[0].message if discovery.findings else "not a single file"
         raise UnreadableSource(str(path), reason)
-    plan = catalog.plan(discovery.files, {}, batch=1, with_content=content, read_all=True)
-    stored = _read_stored(plan)
+    plan = catalog.plan(discovery.files, {}, batch=1, read_all=True)
+    stored = _read_stored(plan, RowSink(with_content=content))
     with _lock:
         session_tables = _session_tables()
         session_tables.put(stored)
@@ -121,16 +120,15 @@ def _session_tables() -> SessionTables:
     return SessionTables()
 
 
-def _read_stored(plan: catalog.Plan) -> dict[str, pa.Table]:
+def _read_stored(plan: catalog.Plan, sink: RowSink) -> dict[str, pa.Table]:
     import pyarrow as pa
 
     (task,) = plan.tasks
-    rows: dict[str, list[Row]] = {name: [] for name in ROW_TABLES}
-    outcome = read_source(task, rows, lambda _: None)
+    outcome = read_source(task, sink)
     if isinstance(outcome, Unread):
         raise UnreadableSource(task.path, outcome.reason)
     catalog.apply_outcome(plan, outcome, 1, catalog.Tally(), set())
-    stored = {name: pa.Table.from_batches([to_batch(name, held)]) for name, held in rows.items()}
+    stored = {name: pa.Table.from_batches([sink.take(name)]) for name in ROW_TABLES}
     return {**stored, "sources": catalog.to_table(plan.changed.values())}
 
 

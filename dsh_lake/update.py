@@ -13,7 +13,7 @@ from typing import Any
 from dsh_lake import catalog
 from dsh_lake.errors import SourceError, UnreadableSource, VersionMismatch
 from dsh_lake.ingest.parts import Part
-from dsh_lake.ingest.workers import Mapper, OnRead, processes
+from dsh_lake.ingest.workers import Mapper, OnRead, PartTarget, processes
 from dsh_lake.lake import Lake, Snapshot, Writer
 from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION
 from dsh_lake.sources import Discovery, DiscoveryFinding, SourceFile, discover
@@ -138,7 +138,6 @@ class _Scan:
             logs,
             self._known,
             batch=writer.batch,
-            with_content=options.with_content,
             read_all=options.read_all,
         )
         self._tally.new, self._tally.unchanged = plan.new, plan.unchanged
@@ -170,7 +169,8 @@ class _Scan:
         if not plan.tasks:
             return []
         mapper = options.mapper or processes(min(os.cpu_count() or 1, 4))
-        outputs = mapper(plan.tasks, writer.lake.tables, writer.part_prefix, options.on_read)
+        target = PartTarget(writer.lake.tables, writer.part_prefix, options.with_content)
+        outputs = mapper(plan.tasks, target, options.on_read)
         known_keys = {row["source_key"] for row in self._known.values()}
         for output in outputs:
             for outcome in output.outcomes:

@@ -13,9 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dsh_lake.schemas import ROW_TABLES, TABLES, stored_schema
-from dsh_lake.tables.arrow import to_batch
-from dsh_lake.tables.place import Row
+from dsh_lake.schemas import TABLES, stored_schema
+from dsh_lake.tables.sink import RowSink
 
 COMPRESSION_LEVEL = 3
 
@@ -43,11 +42,13 @@ class Part:
     modified_ms: int
 
 
-class PartWriter:
-    """Collects rows per table and writes them to part files below ``tables``."""
+class PartWriter(RowSink):
+    """A sink that writes its rows to part files below ``tables``, in bounded memory."""
 
-    def __init__(self, tables: Path, prefix: str, limits: PartLimits | None = None) -> None:
-        self.rows: dict[str, list[Row]] = {name: [] for name in ROW_TABLES}
+    def __init__(
+        self, tables: Path, prefix: str, *, with_content: bool = True, limits: PartLimits | None = None
+    ) -> None:
+        super().__init__(with_content=with_content)
         self._tables = tables
         self._prefix = prefix
         self._limits = limits or PartLimits()
@@ -75,16 +76,14 @@ class PartWriter:
         return self._parts
 
     def _write(self, table: str) -> None:
-        rows = self.rows[table]
-        if not rows:
+        if not self.rows[table]:
             return
         writer = self._writers.get(table)
         if writer is None:
             name = f"part-{self._prefix}-{self._count:05d}.parquet"
             self._count += 1
             writer = self._writers[table] = _OpenPart(table, self._tables / table / name)
-        writer.write(rows)
-        rows.clear()
+        writer.write(self.take(table))
         if writer.size_bytes >= self._limits.file_bytes:
             self._close(table)
 
@@ -104,8 +103,7 @@ class _OpenPart:
     def size_bytes(self) -> int:
         return int(self._sink.tell())
 
-    def write(self, rows: list[Row]) -> None:
-        batch = to_batch(self._table, rows)
+    def write(self, batch: pa.RecordBatch) -> None:
         self._rows += batch.num_rows
         self._writer.write_batch(batch)
 

@@ -11,9 +11,10 @@ Source: session-archive.md sections 3 to 9, session-generations.md section 7.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Struct
 
 from dsh_lake.ingest.state import FileState, HeaderFacts
@@ -22,7 +23,8 @@ from dsh_lake.records import session as records
 from dsh_lake.records.session import Envelope, Rejected
 from dsh_lake.tables.events import PackedMembers, packed_event_row
 from dsh_lake.tables.messages import message_row
-from dsh_lake.tables.place import Head, Row, When
+from dsh_lake.tables.place import Head, When
+from dsh_lake.tables.sink import RowSink
 from dsh_lake.tables.tools import tool_call_row, tool_result_row
 from dsh_lake.tables.usage import Asked, Kind, Sample, is_stated, read_sample, retry_row
 
@@ -45,25 +47,22 @@ class HeaderRejected(Exception):
         return self.version is not None
 
 
-@dataclass(slots=True)
-class RowTarget:
-    """Where rows go: one list per table, filled in file order, and how each row is marked."""
-
-    rows: dict[str, list[Row]]
-    source_key: int
-    batch: int
-    with_content: bool
-    is_tail: bool = False
-    is_recovered: bool = False
-
-
 class SessionLines:
-    """Takes the lines of one session log in order and adds rows to ``target``."""
+    """Takes the lines of one session log in order and adds rows to ``sink``.
 
-    def __init__(self, state: FileState, target: RowTarget) -> None:
+    Args:
+        state: what is known of the file so far; it is kept up to date.
+        sink: where rows go.
+        is_recovered: the lines come from a torn frame: their rows are kept, and counted in nothing.
+    """
+
+    def __init__(self, state: FileState, sink: RowSink, *, is_recovered: bool = False) -> None:
         self.state = state
-        self.target = target
-        self._events = target.rows["events"]
+        self._sink = sink
+        self._rows = sink.rows
+        self._events = sink.rows["events"]
+        self._with_content = sink.with_content
+        self._counts = not is_recovered
 
     def add(self, lines: Lines) -> None:
         """Read a batch of lines. What cannot be read becomes a row of ``rejects``.
@@ -71,7 +70,7 @@ class SessionLines:
         Raises:
             HeaderRejected: the first non-blank line is no usable header.
         """
-        state, marks = self.state, iter(lines.marks[1:])
+        state, marks, blank = self.state, iter(lines.marks[1:]), 0
         position, frame = 0, lines.marks[0].frame
         following = next(marks, None)
         for text in lines.texts:
@@ -81,28 +80,30 @@ class SessionLines:
             state.line += 1
             if text and not text.isspace():
                 try:
-                    if not lines.is_utf8 and not is_valid_utf8(text):
-                        raise Rejected("invalid-utf8", "the line is not UTF-8")
+                    if lines.is_odd:
+                        self._check_line(text)
                     self._add_line(text, frame)
                 except Rejected as rejected:
                     self._add_rejected(lines, position, text, rejected)
-                self._count_line(text)
+            else:
+                blank += 1
             position += len(text) + 1
+        if self._counts:
+            state.lines += len(lines.texts) - blank
 
-    def _count_line(self, text: bytes) -> None:
-        state = self.state
-        if not self.target.is_recovered:
-            state.lines += 1
+    def _check_line(self, text: bytes) -> None:
+        """A line of a batch in which something is unusual; most often it is another line."""
+        if not is_valid_utf8(text):
+            raise Rejected("invalid-utf8", "the line is not UTF-8")
         if text[-1] == _CR:
-            state.note("warn", "carriage-return", "lines end in CR LF; the CR is ignored", line=state.line)
+            message = "lines end in CR LF; the CR is ignored"
+            self.state.note("warn", "carriage-return", message, line=self.state.line)
 
     def _add_line(self, text: bytes, frame: int) -> None:
-        state = self.state
-        if state.header is None:
+        if self.state.header is None:
             self._read_header(text)
-            return
-        envelope = records.read_envelope(text)
-        self._add_event(envelope, frame)
+        else:
+            self._add_event(records.read_envelope(text), frame)
 
     def _add_rejected(self, lines: Lines, position: int, text: bytes, rejected: Rejected) -> None:
         """A line that could not be read as one record: two that were joined, or a reject."""
@@ -112,32 +113,29 @@ class SessionLines:
         mark = lines.mark_at(position)
         if self._add_glued(text, lines.cuts(position, len(text)), mark.frame):
             return
-        state.rejected_lines += not self.target.is_recovered
+        state.rejected_lines += self._counts
         state.is_partial = True
         offset = mark.offset if mark.frame else mark.offset + position
         self.add_reject(state.line, mark.frame, offset, rejected.code, rejected.message)
 
     def add_reject(self, line: int | None, frame: int, offset: int | None, code: str, message: str) -> None:
         """A row of ``rejects`` for something that could not be read."""
-        target = self.target
-        marks = (target.source_key, target.batch, target.is_tail, target.is_recovered)
-        target.rows["rejects"].append((*marks, line, frame or None, offset, code, message))
+        self._rows["rejects"].append((line, frame or None, offset, code, message))
 
     def _add_glued(self, text: bytes, cuts: list[int], frame: int) -> bool:
         """A line that is several records, joined where a frame ended without LF: read each of them."""
         if not cuts:
             return False
-        edges = (0, *cuts, len(text))
-        parts = [text[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+        parts = [text[begin:end] for begin, end in pairwise((0, *cuts, len(text)))]
         try:
             envelopes = [records.read_envelope(part) for part in parts]
         except (Rejected, UnicodeDecodeError):
             return False
+        state = self.state
         message = "a frame ends without a line end; the records on both sides are read"
-        self.state.note("warn", "missing-newline", message, line=self.state.line)
-        self.state.is_partial = True
-        if not self.target.is_recovered:
-            self.state.lines += len(parts) - 1
+        state.note("warn", "missing-newline", message, line=state.line)
+        state.is_partial = True
+        state.lines += (len(parts) - 1) * self._counts
         for envelope in envelopes:
             self._add_event(envelope, frame)
         return True
@@ -158,24 +156,37 @@ class SessionLines:
     # -- events ------------------------------------------------------------------------------------------
 
     def _add_event(self, envelope: Envelope, frame: int) -> None:
-        kind = envelope.type
-        reader = _READERS.get(kind)
-        if reader is None:
-            if kind in records.PACKED_KINDS:
-                self._add_packed(envelope, frame)
-                return
-            reader = self._other_reader(kind, envelope)
-        read, add = reader
-        record = read(envelope.data)
-        head = self._head(envelope.seq, 1)
-        when = self._when(_time_us(envelope.time), record)
-        data = envelope.data if self.target.with_content and envelope.data is not UNSET else None
-        self._events.append((*head, frame or None, kind, *when, 1, data, None, None, None))
+        """The row of one event, and what its type adds. The common case in one go: this runs per line."""
+        state, kind, data = self.state, envelope.type, envelope.data
+        reader = _READERS.get(kind) or self._other_reader(envelope)
+        if reader is _PACKED:
+            self._add_packed(envelope, frame)
+            return
+        decode, record_type, add = reader
+        try:
+            record = decode(data)
+        except (msgspec.MsgspecError, RecursionError, TypeError):
+            record = records.read_data_exactly(record_type, data)
+        seq, at_us = envelope.seq, envelope.time
+        if seq != state.next_seq:
+            seq = self._check_sequence(seq)
+        state.next_seq = seq + 1
+        at_us = at_us * 1000 if type(at_us) is int and 0 <= at_us <= _MAX_TIME_MS else self._odd_time(at_us)
+        turn, step = record.turn, record.step
+        turn = state.turn if turn is UNSET else turn
+        step = state.step if step is UNSET else step
+        self._count(seq, 1, at_us, at_us)
+        head, when = (state.line, seq), (at_us, turn, step)
+        kept = data if self._with_content and data is not UNSET else None
+        self._events.append((*head, frame or None, kind, *when, 1, kept, None, None, None))
         if add is not None:
             add(self, head, when, record, envelope)
 
-    def _other_reader(self, kind: str, envelope: Envelope) -> _Reader:
+    def _other_reader(self, envelope: Envelope) -> _Reader:
         """For a type that is not known: its own row is kept, nothing is made of it."""
+        kind = envelope.type
+        if kind in records.PACKED_KINDS:
+            return _PACKED
         if kind == "session":
             raise Rejected("unexpected-header", "a second session header")
         if envelope.ignorable is not True:
@@ -184,66 +195,52 @@ class SessionLines:
         return _OTHER
 
     def _add_packed(self, envelope: Envelope, frame: int) -> None:
-        record = records.read_data(records.PackedRow, envelope.data)
+        state = self.state
         try:
-            members = PackedMembers(envelope.type, record)
+            members = PackedMembers(envelope.type, records.read_data(records.PackedRow, envelope.data))
         except ValueError as error:
             raise Rejected("malformed-packed-row", str(error)) from error
-        head = self._head(envelope.seq0, len(members.texts))
-        when = self._when(_time_us(envelope.time0), record)
-        if when[0] is not None:
-            self._extend_times(when[0] + 1000 * members.offsets_ms[-1])
-        self._events.append(packed_event_row(head, frame, when, members, self.target.with_content))
-
-    def _head(self, seq: Any, members: int) -> Head:
-        """The row's place; ``seq`` by position where the record has none."""
-        state, target = self.state, self.target
+        seq, count = envelope.seq0, len(members.texts)
         if seq != state.next_seq:
             seq = self._check_sequence(seq)
-        state.next_seq = seq + members
-        is_recovered = target.is_recovered
-        if not is_recovered:
-            state.events += members
-            if seq < state.inherited_cut:
-                state.inherited_events += min(members, state.inherited_cut - seq)
-        return target.source_key, target.batch, target.is_tail, is_recovered, state.line, seq
+        state.next_seq = seq + count
+        at_us, turn, step = self._odd_time(envelope.time0), members.row.turn, members.row.step
+        self._count(seq, count, at_us, at_us and at_us + 1000 * members.offsets_ms[-1])
+        when = (at_us, state.turn if turn is UNSET else turn, state.step if step is UNSET else step)
+        self._events.append(packed_event_row((state.line, seq), frame, when, members, self._with_content))
+
+    def _count(self, seq: int, events: int, first_us: int | None, last_us: int | None) -> None:
+        if not self._counts:
+            return
+        state = self.state
+        state.events += events
+        if seq < state.inherited_cut:
+            state.inherited_events += min(events, state.inherited_cut - seq)
+        if first_us is None or last_us is None:
+            return
+        if state.last_event_us is None or last_us > state.last_event_us:
+            state.last_event_us = last_us
+        if state.first_event_us is None or first_us < state.first_event_us:
+            state.first_event_us = first_us
 
     def _check_sequence(self, seq: Any) -> int:
+        """The number of an event that is not the next one: by position where the record has none."""
         state = self.state
         if seq is UNSET:
             state.note("info", "no-seq", "events without seq are numbered by position", line=state.line)
             return state.next_seq
-        if abs(seq) > records.MAX_COUNT:
-            raise Rejected("bad-seq", "seq is no whole number that the format can hold")
         if seq > state.next_seq:
             state.note("warn", "seq-gap", "events are missing: seq jumps forward", line=state.line)
         else:
             state.note("warn", "seq-repeat", "seq goes back or repeats; all rows are kept", line=state.line)
         return int(seq)
 
-    def _when(self, at_us: int | None, record: Any) -> When:
-        """Time, turn and step; an open turn and step are carried to events that name none."""
-        state = self.state
-        if at_us is None:
-            state.note("info", "no-time", "events without a usable time", line=state.line)
-        else:
-            self._extend_times(at_us)
-        turn, step = record.turn, record.step
-        return (
-            at_us,
-            state.turn if turn is UNSET else _bounded(turn),
-            state.step if step is UNSET else _bounded(step),
-        )
-
-    def _extend_times(self, at_us: int) -> None:
-        state = self.state
-        first, last = state.first_event_us, state.last_event_us
-        if self.target.is_recovered:
-            return
-        if first is None or at_us < first:
-            state.first_event_us = at_us
-        if last is None or at_us > last:
-            state.last_event_us = at_us
+    def _odd_time(self, time: Any) -> int | None:
+        """Microseconds of a time that is no whole number of milliseconds since 1970; None if it is none."""
+        if time is not UNSET and -_MAX_TIME_MS <= time <= _MAX_TIME_MS:
+            return int(time * 1000)
+        self.state.note("info", "no-time", "events without a usable time", line=self.state.line)
+        return None
 
     # -- what particular events add ----------------------------------------------------------------------
 
@@ -266,14 +263,14 @@ class SessionLines:
             self.state.model = None if asked.model is UNSET else asked.model
 
     def _title(self, head: Head, when: When, record: records.Title, envelope: Envelope) -> None:
-        if record.title is not UNSET and self.target.with_content and not self.target.is_recovered:
+        if record.title is not UNSET and self._with_content and self._counts:
             self.state.title = record.title
 
     def _end_seed(self, head: Head, when: When, record: records.EndSeed, envelope: Envelope) -> None:
         state = self.state
         seq = head[-1]
         is_marked = state.header is not None and state.header.format_version >= 2
-        if record.inherited is True and is_marked and not self.target.is_recovered:
+        if record.inherited is True and is_marked and self._counts:
             state.inherited_cut = seq
             state.inherited_events = state.events - 1
 
@@ -300,7 +297,7 @@ class SessionLines:
             is_replacement=records.is_replacement(envelope),
             **more,
         )
-        self.target.rows["messages"].append(row)
+        self._rows["messages"].append(row)
 
     def _assistant(
         self, head: Head, when: When, record: records.AssistantMessage, envelope: Envelope
@@ -340,7 +337,7 @@ class SessionLines:
         if sample.bad:
             self._note_bad_usage(sample)
         if sample.is_usable:
-            self.target.rows["usage"].append((*head, *when, kind, *asked, *sample.counts))
+            self._rows["usage"].append((*head, *when, kind, *asked, *sample.counts))
 
     def _note_bad_usage(self, sample: Sample) -> None:
         state = self.state
@@ -353,25 +350,26 @@ class SessionLines:
             state.note("fail", "bad-usage", message, line=state.line, about="required")
 
     def _retry_started(self, head: Head, when: When, record: Struct, envelope: Envelope) -> None:
-        self.target.rows["usage"].append(retry_row(head, when))
+        self._rows["usage"].append(retry_row(head, when))
 
     def _tool_call(self, head: Head, when: When, record: records.ToolCall, envelope: Envelope) -> None:
-        row = tool_call_row(head, when, record, self.target.with_content)
-        self.target.rows["tool_calls"].append(row)
+        row = tool_call_row(head, when, record, self._with_content)
+        self._rows["tool_calls"].append(row)
 
     def _tool_result(self, head: Head, when: When, record: records.ToolResult, envelope: Envelope) -> None:
         row = tool_result_row(head, when, record, records.is_replacement(envelope))
-        self.target.rows["tool_results"].append(row)
+        self._rows["tool_results"].append(row)
 
 
-_Reader = tuple[Callable[[Any], Any], Callable[..., None] | None]
+_Reader = tuple[Callable[[Any], Any], type[Struct], Callable[..., None] | None]
 
 
 def _reader(record_type: type[Struct], add: Callable[..., None] | None = None) -> _Reader:
-    return records.data_reader(record_type), add
+    return msgspec.json.Decoder(record_type).decode, record_type, add
 
 
 _OTHER = _reader(records.Place)
+_PACKED = _reader(records.PackedRow)
 _READERS: dict[str, _Reader] = dict.fromkeys(records.KNOWN_TYPES, _OTHER) | {
     "turn/start": _reader(records.Place, SessionLines._turn_start),
     "turn/end": _reader(records.Place, SessionLines._turn_end),
@@ -401,14 +399,7 @@ def _usage_of(record: records.AssistantMessage) -> Any:
 
 
 def _time_us(time: Any) -> int | None:
-    """Milliseconds since the epoch as microseconds; None when absent or beyond any date."""
-    if time is UNSET or not -_MAX_TIME_MS <= time <= _MAX_TIME_MS:
-        return None
-    return time * 1000 if type(time) is int else int(time * 1000)
-
-
-def _bounded(number: int | None) -> int | None:
-    return number if number is not None and -records.MAX_COUNT <= number <= records.MAX_COUNT else None
+    return None if time is UNSET or not -_MAX_TIME_MS <= time <= _MAX_TIME_MS else int(time * 1000)
 
 
 def _header_facts(header: records.Header, text: bytes, state: FileState) -> HeaderFacts:

@@ -11,14 +11,13 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dsh_lake.errors import UnreadableSource
 from dsh_lake.frames import FileBytes, PieceKind
-from dsh_lake.ingest.session import HeaderRejected, RowTarget, SessionLines
+from dsh_lake.ingest.session import HeaderRejected, SessionLines
 from dsh_lake.ingest.state import FileState, HeaderFacts, Note, dump, load
 from dsh_lake.ingest.text import (
     NO_TAIL,
@@ -31,7 +30,7 @@ from dsh_lake.ingest.text import (
     encoding_of,
     read_text,
 )
-from dsh_lake.tables.place import Row
+from dsh_lake.tables.sink import RowSink
 
 RACY_NS = 2_000_000_000
 """A file changed less than this before it was read may change again within one tick of its clock."""
@@ -52,7 +51,6 @@ class FileTask:
     named_encoding: str | None = None
     resume: str | None = None
     prefix_sha256: str | None = None
-    with_content: bool = True
     limits: TextLimits = field(default_factory=TextLimits)
 
 
@@ -81,12 +79,8 @@ class FileFacts:
     is_racy: bool
 
 
-Relieve = Callable[[int], None]
-"""Called with the bytes of text just turned into rows; may take the rows away."""
-
-
-def read_session_file(task: FileTask, rows: dict[str, list[Row]], relieve: Relieve) -> FileFacts:
-    """Read one session log; its rows are added to ``rows``.
+def read_session_file(task: FileTask, sink: RowSink) -> FileFacts:
+    """Read one session log; its rows go to ``sink``.
 
     Raises:
         UnreadableSource: the operating system refuses to open or read the file.
@@ -98,29 +92,25 @@ def read_session_file(task: FileTask, rows: dict[str, list[Row]], relieve: Relie
     except OSError as error:
         raise UnreadableSource(task.path, error.strerror or str(error)) from error
     with FileBytes(path) as source:
-        return _SessionFile(task, rows, relieve, source, status).read()
+        return _SessionFile(task, sink, source, status).read()
 
 
 class _SessionFile:
-    def __init__(
-        self,
-        task: FileTask,
-        rows: dict[str, list[Row]],
-        relieve: Relieve,
-        source: FileBytes,
-        status: os.stat_result,
-    ) -> None:
+    def __init__(self, task: FileTask, sink: RowSink, source: FileBytes, status: os.stat_result) -> None:
         self._task = task
-        self._relieve = relieve
+        self._sink = sink
         self._source = source
         self._stat = status
-        self._is_racy = time.time_ns() - max(self._stat.st_ctime_ns, self._stat.st_mtime_ns) < RACY_NS
+        self._is_racy = time.time_ns() - max(status.st_ctime_ns, status.st_mtime_ns) < RACY_NS
         self._state, self._is_continued = self._start()
-        self._target = RowTarget(rows, task.source_key, task.batch, task.with_content)
-        self._lines = SessionLines(self._state, self._target)
+        self._mark()
+        self._lines = SessionLines(self._state, sink)
         self._header_fault: HeaderRejected | None = None
         self._recovery: SessionLines | None = None
         self._recovered_lines = 0
+
+    def _mark(self, *, is_tail: bool = False, is_recovered: bool = False) -> None:
+        self._sink.mark((self._task.source_key, self._task.batch, is_tail, is_recovered))
 
     def _start(self) -> tuple[FileState, bool]:
         """The state to go on from: the remembered one if the bytes before it are still the same."""
@@ -188,7 +178,7 @@ class _SessionFile:
             state.good_frame_bytes += account.size
             state.decoded_bytes += account.text_bytes
             state.frames = account.frame
-            self._relieve(account.text_bytes)
+            self._sink.relieve(account.text_bytes)
         elif account.kind is PieceKind.SKIPPABLE:
             state.skippable_frames += 1
             state.skippable_bytes += account.size
@@ -204,12 +194,12 @@ class _SessionFile:
     def _finish(self, tail: Tail) -> FileFacts:
         state = self._state
         self._note_names()
-        lines = SessionLines(state, replace(self._target, is_tail=True))
+        self._mark(is_tail=True)
         if tail.size:
-            lines.add_reject(None, 0, tail.offset, tail.code, tail.message)
+            self._lines.add_reject(None, 0, tail.offset, tail.code, tail.message)
         elif tail.rest:
             message = "the last complete frame ends inside a line; the line is not read"
-            lines.add_reject(state.line + 1, state.frames, None, "unterminated-line", message)
+            self._lines.add_reject(state.line + 1, state.frames, None, "unterminated-line", message)
         end_state = self._recovery.state if self._recovery else state
         status, code, about = self._status(end_state, bool(tail.size or tail.rest))
         return self._facts(status, code, about, end_state, tail.size, can_resume=not tail.rest)
@@ -238,8 +228,8 @@ class _SessionFile:
         if self._header_fault is not None:
             return
         if self._recovery is None:
-            target = replace(self._target, is_tail=True, is_recovered=True)
-            self._recovery = SessionLines(self._state.copy(), target)
+            self._mark(is_tail=True, is_recovered=True)
+            self._recovery = SessionLines(self._state.copy(), self._sink, is_recovered=True)
         with suppress(HeaderRejected):
             self._recovery.add(lines)
             self._recovered_lines += sum(1 for text in lines.texts if text.strip())

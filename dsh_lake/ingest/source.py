@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from dsh_lake.errors import UnreadableSource
 from dsh_lake.ingest.parts import Part, PartLimits, PartWriter
-from dsh_lake.ingest.session_file import FileFacts, FileTask, Relieve, read_session_file
-from dsh_lake.tables.place import Row
+from dsh_lake.ingest.session_file import FileFacts, FileTask, read_session_file
+from dsh_lake.tables.sink import RowSink
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +22,10 @@ class Unread:
 Outcome = FileFacts | Unread
 
 
-def read_source(task: FileTask, rows: dict[str, list[Row]], relieve: Relieve) -> Outcome:
-    """Read one file; its rows are added to ``rows``, and ``relieve`` is told how much text they came from."""
+def read_source(task: FileTask, sink: RowSink) -> Outcome:
+    """Read one file; its rows go to ``sink``."""
     try:
-        return read_session_file(task, rows, relieve)
+        return read_session_file(task, sink)
     except UnreadableSource as error:
         return Unread(task.source_key, error.reason)
 
@@ -42,25 +41,14 @@ class Output:
 class SourceRun:
     """Files read one after another into part files below ``tables`` whose names begin with ``prefix``."""
 
-    def __init__(self, tables: Path, prefix: str, limits: PartLimits | None = None) -> None:
-        self._writer = PartWriter(tables, prefix, limits)
+    def __init__(self, tables: Path, prefix: str, *, with_content: bool, limits: PartLimits | None = None) -> None:
+        self._writer = PartWriter(tables, prefix, with_content=with_content, limits=limits)
         self._outcomes: list[Outcome] = []
 
     def read(self, task: FileTask) -> None:
         """Read one more file."""
-        self._outcomes.append(read_source(task, self._writer.rows, self._writer.relieve))
+        self._outcomes.append(read_source(task, self._writer))
 
     def finish(self) -> Output:
         """Close the part files and say what came of all files."""
         return Output(self._outcomes, self._writer.finish())
-
-
-def read_sources(
-    tasks: Iterable[FileTask], tables: Path, prefix: str, *, on_read: Callable[[int], None] = lambda _: None
-) -> Output:
-    """Read files one after another; ``on_read`` is told the size of each as it is done."""
-    run = SourceRun(tables, prefix)
-    for task in tasks:
-        run.read(task)
-        on_read(task.size_bytes)
-    return run.finish()

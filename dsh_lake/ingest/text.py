@@ -44,11 +44,11 @@ class Mark(NamedTuple):
 
 class Lines(NamedTuple):
     """A batch of whole lines, without their LF, in order. ``marks`` are sorted by position and say which
-    frame a line begins in. When ``is_utf8`` is false some line is not valid UTF-8."""
+    frame a line begins in. ``is_odd``: some line is not valid UTF-8, or ends in CR."""
 
     texts: list[bytes]
     marks: list[Mark]
-    is_utf8: bool
+    is_odd: bool
 
     def mark_at(self, position: int) -> Mark:
         """The mark of the frame in which the text at ``position`` lies."""
@@ -136,6 +136,10 @@ def is_valid_utf8(text: bytes) -> bool:
     return True
 
 
+def _is_odd(text: bytes) -> bool:
+    return b"\r" in text or not is_valid_utf8(text)
+
+
 class _Splitter:
     """Joins the text of frames, splits it into lines, and remembers where each frame begins."""
 
@@ -190,7 +194,7 @@ class _Splitter:
             # The end of a line that is passed over: its place stays, its text is gone.
             parts[0], self._is_skipping = b"", False
         if parts:
-            yield Lines(parts, marks, is_valid_utf8(text))
+            yield Lines(parts, marks, _is_odd(text))
         yield self._account
         self._account = Account(PieceKind.TEXT, 0, 0, 0, 0)
         if len(carry) > self._limits.line_bytes:
@@ -207,7 +211,7 @@ class _Splitter:
         self._carry = parts.pop()
         self._marks = [Mark(0, torn.frame, torn.offset)] if self._carry else []
         if parts and not self._is_skipping:
-            yield Recovered(Lines(parts, marks, is_valid_utf8(text)))
+            yield Recovered(Lines(parts, marks, _is_odd(text)))
         self._is_skipping = self._is_skipping or len(self._carry) > self._limits.line_bytes
         if self._is_skipping:
             self._carry = b""
@@ -235,7 +239,7 @@ def _read_plain(source: ByteSource, offset: int, limits: TextLimits) -> Iterator
         if parts:
             if is_skipping:
                 parts[0], is_skipping = b"", False
-            yield Lines(parts, [Mark(0, 0, begin)], is_valid_utf8(text[:size]))
+            yield Lines(parts, [Mark(0, 0, begin)], _is_odd(text))
         if len(carry) > limits.line_bytes:
             if not is_skipping:
                 yield Fault(begin + size, 0, "line-too-long", _too_long(limits))

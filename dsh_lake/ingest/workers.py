@@ -14,13 +14,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any, Protocol
 
 from dsh_lake.errors import DshLakeError
 from dsh_lake.ingest.session_file import FileTask
-from dsh_lake.ingest.source import Output, SourceRun, read_sources
+from dsh_lake.ingest.source import Output, SourceRun
 
 OnRead = Callable[[int], None]
 
@@ -30,6 +31,15 @@ _SHARES = 12
 """Portions per worker: small enough that no worker is left with a large one at the end."""
 
 
+@dataclass(frozen=True, slots=True)
+class PartTarget:
+    """Where part files go, what their names begin with, and whether they may hold free text."""
+
+    tables: Path
+    prefix: str
+    with_content: bool
+
+
 class Mapper(Protocol):
     """How files are read: given tasks and where part files go, the outputs of all of them.
 
@@ -37,7 +47,7 @@ class Mapper(Protocol):
     """
 
     def __call__(
-        self, tasks: Sequence[FileTask], tables: Path, prefix: str, on_read: OnRead
+        self, tasks: Sequence[FileTask], target: PartTarget, on_read: OnRead
     ) -> list[Output]: ...
 
 
@@ -45,27 +55,33 @@ class WorkerFailed(DshLakeError):
     """A worker process ended before it had answered."""
 
 
-def serial(tasks: Sequence[FileTask], tables: Path, prefix: str, on_read: OnRead) -> list[Output]:
+def serial(tasks: Sequence[FileTask], target: PartTarget, on_read: OnRead) -> list[Output]:
     """Read the files here, one after another."""
-    return [read_sources(tasks, tables, prefix, on_read=on_read)]
+    run = _start(target)
+    for task in tasks:
+        run.read(task)
+        on_read(task.size_bytes)
+    return [run.finish()]
+
+
+def _start(target: PartTarget) -> SourceRun:
+    return SourceRun(target.tables, target.prefix, with_content=target.with_content)
 
 
 def processes(jobs: int) -> Mapper:
     """A mapper over ``jobs`` worker processes; what is too little to be worth one is read here."""
 
-    def map_tasks(tasks: Sequence[FileTask], tables: Path, prefix: str, on_read: OnRead) -> list[Output]:
+    def map_tasks(tasks: Sequence[FileTask], target: PartTarget, on_read: OnRead) -> list[Output]:
         total = sum(task.size_bytes for task in tasks)
         count = min(jobs, len(tasks))
         if count < 2 or total < _SMALL_BYTES or not sys.executable:
-            return serial(tasks, tables, prefix, on_read)
+            return serial(tasks, target, on_read)
         portions: SimpleQueue[list[FileTask]] = SimpleQueue()
         for portion in _portions(tasks, total // (count * _SHARES) + 1):
             portions.put(portion)
         with ThreadPoolExecutor(count) as pool:
-            runs = [
-                pool.submit(_drive, portions, tables, f"{prefix}-{number}", on_read)
-                for number in range(count)
-            ]
+            targets = [replace(target, prefix=f"{target.prefix}-{number}") for number in range(count)]
+            runs = [pool.submit(_drive, portions, each, on_read) for each in targets]
             return [run.result() for run in runs]
 
     return map_tasks
@@ -85,13 +101,13 @@ def _portions(tasks: Sequence[FileTask], size: int) -> Iterator[list[FileTask]]:
         yield portion
 
 
-def _drive(portions: SimpleQueue[list[FileTask]], tables: Path, prefix: str, on_read: OnRead) -> Output:
+def _drive(portions: SimpleQueue[list[FileTask]], target: PartTarget, on_read: OnRead) -> Output:
     """Feed one worker until nothing is left to read."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-m", "dsh_lake.ingest.workers"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as worker:
         try:
-            _send(worker.stdin, (tables, prefix))
+            _send(worker.stdin, target)
             while (portion := _next(portions)) is not None:
                 _send(worker.stdin, portion)
                 on_read(_receive(worker))
@@ -129,8 +145,7 @@ def _work(requests: IO[bytes], answers: IO[bytes]) -> None:
     """A worker's life: where to write, then portions, each answered by its size; None ends it."""
     os.umask(0o077)
     gc.set_threshold(100_000, 50, 100)
-    tables, prefix = pickle.load(requests)
-    run = SourceRun(tables, prefix)
+    run = _start(pickle.load(requests))
     while (portion := pickle.load(requests)) is not None:
         for task in portion:
             run.read(task)

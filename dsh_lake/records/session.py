@@ -37,16 +37,21 @@ class Rejected(Exception):
         super().__init__(message)
 
 
+Whole = Annotated[int, msgspec.Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
+"""A whole number that the producer's language holds exactly."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
+
+
 class Envelope(Struct, gc=False):
     """What every line has in common. ``data`` and ``surface_op`` are raw JSON, unset when absent."""
 
     type: str
-    seq: int | Opt = UNSET
+    seq: Whole | Opt = UNSET
     time: int | float | Opt = UNSET
     data: Raw = _NO_RAW
     surface_op: Raw = msgspec.field(default=_NO_RAW, name="surfaceOp")
     ignorable: bool | Opt = UNSET
-    seq0: int | Opt = UNSET
+    seq0: Whole | Opt = UNSET
     time0: int | float | Opt = UNSET
 
 
@@ -106,9 +111,6 @@ class Message(Struct, rename="camel", gc=False):
     source: MessageSource | Opt = UNSET
     is_error: bool | Opt = UNSET
     tool_call_id: str | Opt = UNSET
-
-
-Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
 
 
 class Usage(Struct, rename="camel", gc=False):
@@ -280,11 +282,9 @@ def _parse_record(text: str) -> dict[str, Any]:
 
 
 def _whole(value: Any) -> int | Opt:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -MAX_COUNT <= value <= MAX_COUNT:
         return UNSET
-    if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) <= MAX_COUNT else UNSET
-    return value
+    return int(value) if value == int(value) else UNSET
 
 
 def _number(value: Any) -> int | float | Opt:
@@ -311,21 +311,15 @@ def _decoder(record_type: type[_RecordT]) -> msgspec.json.Decoder[_RecordT]:
 
 def read_data(record_type: type[_RecordT], data: Raw) -> _RecordT:
     """The payload of an event as ``record_type``; fields that are absent or unusable stay unset."""
-    return data_reader(record_type)(data)
+    try:
+        return _decoder(record_type).decode(data)
+    except (msgspec.MsgspecError, RecursionError, TypeError):
+        return read_data_exactly(record_type, data)
 
 
-def data_reader(record_type: type[_RecordT]) -> Callable[[Raw], _RecordT]:
-    """A function that reads payloads as ``record_type``, as :func:`read_data` does."""
-    decode = _decoder(record_type).decode
-
-    def read(data: Raw) -> _RecordT:
-        try:
-            return decode(data)
-        except (msgspec.MsgspecError, RecursionError, TypeError):
-            # TypeError: there is no data at all.
-            return record_type() if data is UNSET else _read_exactly(record_type, bytes(data))
-
-    return read
+def read_data_exactly(record_type: type[_RecordT], data: Raw) -> _RecordT:
+    """As :func:`read_data`, for a payload that the fast decoder has refused or that is not there."""
+    return record_type() if data is UNSET else _read_exactly(record_type, bytes(data))
 
 
 def _read(record_type: type[_RecordT], text: bytes) -> _RecordT:
@@ -359,12 +353,16 @@ def _coerce_struct(record_type: type[_RecordT], value: Any) -> _RecordT:
 
 
 def _coerce(hint: Any, value: Any) -> Any:
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
     if hint is Any:
         return value
     if hint is Raw:
         return Raw(_dump(value))
     alternatives = get_args(hint) if get_origin(hint) is not list else (hint,)
     for alternative in alternatives or (hint,):
+        if get_origin(alternative) is Annotated:
+            alternative = get_args(alternative)[0]
         if get_origin(alternative) is list:
             if isinstance(value, list):
                 (member,) = get_args(alternative)

@@ -15,19 +15,29 @@ from typing import Any
 import pyarrow as pa
 
 from dsh_lake.schemas import TABLES, Column, stored_schema
-from dsh_lake.tables.place import Row
+from dsh_lake.tables.place import Marks, Row
 
 
-def to_batch(table: str, rows: Sequence[Row]) -> pa.RecordBatch:
-    """A record batch of the stored schema of ``table``; one row per tuple, in order."""
+def to_batch(table: str, rows: Sequence[Row], runs: Sequence[tuple[int, Marks]]) -> pa.RecordBatch:
+    """A record batch of the stored schema of ``table``; one row per tuple, in order.
+
+    Args:
+        rows: the rows without their marks.
+        runs: how many rows have which marks, in order.
+    """
     schema = stored_schema(table)
-    columns = TABLES[table].stored
+    marked = len(Marks.__args__)  # type: ignore[attr-defined]
+    columns = TABLES[table].stored[marked:]
     values = zip(*rows, strict=True) if rows else ((),) * len(columns)
-    arrays = [
-        _build(column, field.type, value)
-        for column, field, value in zip(columns, schema, values, strict=True)
-    ]
+    arrays = [_mark_column(runs, at, schema.field(at).type) for at in range(marked)]
+    for column, value in zip(columns, values, strict=True):
+        arrays.append(_build(column, schema.field(column.name).type, value))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _mark_column(runs: Sequence[tuple[int, Marks]], at: int, arrow_type: pa.DataType) -> pa.Array:
+    parts = [pa.repeat(pa.scalar(marks[at], arrow_type), length) for length, marks in runs]
+    return pa.concat_arrays(parts) if parts else pa.array([], arrow_type)
 
 
 def _build(column: Column, arrow_type: pa.DataType, values: Sequence[Any]) -> pa.Array:

@@ -20,12 +20,12 @@ class PackedMembers:
         self.kind = kind
         self.texts: list[Raw] = texts
         self.offsets_ms = list(accumulate(row.dt, initial=0))
-        self._row = row
+        self.row = row
 
     def prefix(self) -> bytes:
         """The members' data up to their text, spelled as the producer spells a chunk event's data."""
         chunk_type, member = PACKED_KINDS[self.kind]
-        row = self._row
+        row = self.row
         named = b""
         if row.id is not UNSET:
             named += b'"id":' + bytes(row.id) + b","

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-Row = tuple[Any, ...]
-"""One stored row, in the order of ``schemas.Table.stored``."""
+Marks = tuple[int, int, bool, bool]
+"""source_key, batch, is_tail, is_recovered: the first columns of every row table, the same for whole
+runs of rows and therefore kept once per run."""
 
-Head = tuple[int, int, bool, bool, int, int]
-"""source_key, batch, is_tail, is_recovered, line, seq: the first columns of every event row."""
+Row = tuple[Any, ...]
+"""One stored row without its marks, in the order of ``schemas.Table.stored``."""
+
+Head = tuple[int, int]
+"""line, seq: the first columns of every event row after the marks."""
 
 
 When = tuple[int | None, int | None, int | None]

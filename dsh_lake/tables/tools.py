@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from dsh_lake.canonical import canonical_sha256_of_json
+from dsh_lake.records.arguments import arguments_sha256
 from dsh_lake.records.session import Block, Opt, ToolCall, ToolResult
 from dsh_lake.records.strict_json import without_surrogates
 from dsh_lake.tables.messages import text_chars
@@ -19,7 +19,7 @@ _REPAIR_PREFIXES = ("interrupted-tool-result-", "forked-tool-result-")
 def tool_call_row(head: Head, when: When, call: ToolCall, with_content: bool) -> Row:
     """The row of a ``tool/call``. The digest of the arguments is null when they are no JSON."""
     arguments = None if call.arguments is UNSET else call.arguments
-    digest = None if arguments is None else canonical_sha256_of_json(arguments)
+    digest = None if arguments is None else arguments_sha256(arguments)
     return (
         *head,
         _known(call.call_id),
