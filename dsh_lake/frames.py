@@ -510,10 +510,10 @@ class _Reader:
         state = _INSIDE
         while state == _INSIDE:
             state, at, _, _ = window.walk_blocks(at, max(1, step - _BLOCK_BYTES))
-            if state == _WHOLE:
-                at = end
-            elif state != _INSIDE or at > end:
+            if at > end or state not in (_WHOLE, _INSIDE):
                 break
+            if state == _WHOLE:
+                at = end  # and the checksum
             yield decoder.decompress(window.fetch(done, at))
             done = at
         if not decoder.eof:
@@ -591,8 +591,6 @@ class _Reader:
 
     def _rescued(self, start: int) -> Iterator[bytes]:
         """The text of the whole blocks at the beginning of a torn frame, as far as they decode."""
-        if self._window.fetch(start, start + _MAGIC_BYTES) != _MAGIC:
-            return
         total = 0
         try:
             for text in self._stream(start, self._window.size, 1):
@@ -617,17 +615,13 @@ class _Reader:
         return None
 
     def _magics(self, start: int, stop: int) -> Iterator[int]:
-        """Where in start..stop a magic number stands, in order."""
+        """Where in start..stop a magic number may stand, in order; of skippable ones 3 bytes are compared."""
         width, most = _SEARCH_BYTES
         while start < stop:
             until = min(start + width, stop)
             chunk = self._window.fetch(start, min(until + 3, self._window.size))
             data = (found.start() for found in _DATA_MAGICS.finditer(chunk))
-            skippable = (
-                found.start() - 1
-                for found in _SKIPPABLE_MAGICS.finditer(chunk, 1)
-                if chunk[found.start() - 1] >> 4 == 5
-            )
+            skippable = (found.start() - 1 for found in _SKIPPABLE_MAGICS.finditer(chunk, 1))
             for at in heapq.merge(data, skippable):
                 yield start + at
             start = until

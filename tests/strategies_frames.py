@@ -139,11 +139,15 @@ archives = st.lists(data_parts() | skippable_parts, max_size=8)
 dsh_archives = st.lists(data_parts(has_checksum=True), min_size=1, max_size=8)
 """Data frames with checksums alone, so that damage cannot go unnoticed."""
 
-garbage = st.binary(min_size=1, max_size=40).filter(
-    lambda content: b"\x28\xb5" not in content and b"\x2a\x4d" not in content and content[-1] not in _STARTS
-)
-"""Bytes in which, and at whose end, no magic number begins."""
 _STARTS = frozenset([0x28, *range(0x50, 0x60)])
+
+
+def _holds_no_magic(content: bytes) -> bool:
+    return b"\x28\xb5" not in content and b"\x2a\x4d" not in content and content[-1] not in _STARTS
+
+
+garbage: st.SearchStrategy[bytes] = st.binary(min_size=1, max_size=40).filter(_holds_no_magic)
+"""Bytes in which, and at whose end, no magic number begins."""
 
 
 @st.composite

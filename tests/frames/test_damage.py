@@ -169,6 +169,13 @@ def test_a_torn_frame_gives_what_comes_before_a_damaged_block() -> None:
     assert (piece.kind, piece.text) == (PieceKind.TORN, b"ab\n")
 
 
+@pytest.mark.parametrize("is_last", [True, False])
+def test_half_a_stored_block_gives_no_text(is_last: bool) -> None:
+    torn = header() + block(RAW, 3, b"ab\n") + block(RAW, 6, b"cd\n", is_last)
+    (piece,) = joined(pieces_of(torn))
+    assert (piece.kind, piece.text) == (PieceKind.TORN, b"ab\n")
+
+
 def test_a_tail_of_zeros_is_torn_also_inside_a_frame() -> None:
     frame, (cut, _) = framed_blocks([b"first\n" * 9, b"second\n" * 9])
     assert brief(pieces_of(ONE + bytes(512))) == [("text", len(ONE)), ("torn", 512)]
@@ -179,7 +186,9 @@ def test_a_tail_of_zeros_is_torn_also_inside_a_frame() -> None:
 
 @pytest.mark.parametrize("content", [b"(", MAGIC, MAGIC + b"\x24", b"P", b"\x51\x2a\x4d\x18\1\0", bytes(9)])
 def test_a_few_bytes_are_a_torn_tail(content: bytes) -> None:
-    assert brief(pieces_of(ONE + content)) == [("text", len(ONE)), ("torn", len(content))]
+    pieces = pieces_of(ONE + content)
+    assert brief(pieces) == [("text", len(ONE)), ("torn", len(content))]
+    assert ("incomplete" in pieces[1].reason) == any(content)
 
 
 def test_a_frame_torn_in_the_middle_is_passed_over() -> None:
@@ -253,6 +262,12 @@ def test_a_bad_frame_keeps_its_length_when_a_frame_or_the_end_follows() -> None:
         assert pieces[1].size == len(bad)
 
 
+@pytest.mark.parametrize("rest", [b"", ONE, ONE[:-1], skippable_frame(b"")])
+def test_a_frame_inside_a_bad_frame_is_not_read_while_its_length_leads_somewhere(rest: bytes) -> None:
+    bad = header(4) + block(RAW, len(TWO), TWO, is_last=True) + b"none"
+    assert brief(pieces_of(bad + rest))[0] == ("bad", len(bad))
+
+
 def test_a_length_that_leads_nowhere_is_not_believed_over_a_frame_inside() -> None:
     """The block of the damaged frame claims the first bytes of the next frame."""
     grown = header(0x04) + block(RAW, 20, b"0123456789", is_last=True)
@@ -271,6 +286,12 @@ def test_a_bad_frame_before_garbage_is_still_one_frame() -> None:
         ("unframed", 7),
         ("text", len(ONE)),
     ]
+
+
+@pytest.mark.parametrize("frame", [TWO, skippable_frame(b"x") + TWO], ids=["data", "skippable"])
+def test_a_frame_is_found_behind_any_number_of_bytes(frame: bytes) -> None:
+    for size in (*range(1, 9), *range(1015, 1033), *range(3065, 3080)):
+        assert brief(pieces_of(b"x" * size + frame))[0] == ("unframed", size)
 
 
 # ---------------------------------------------------------------- skippable frames
@@ -322,6 +343,19 @@ def test_a_file_that_becomes_shorter_ends_there(content: bytes, steps: list[int]
         assert piece.offset == end
         end += piece.size
     assert end <= len(content)
+
+
+def test_a_file_that_is_cut_while_it_is_read_ends_in_a_torn_tail(tmp_path: Path) -> None:
+    frame = data_frame([random.Random(1).randbytes(300)])
+    path = tmp_path / "log"
+    path.write_bytes(frame * 3)
+    with FileBytes(path) as source:
+        pieces = read_frames(source, limits=FrameLimits(window_bytes=400))
+        whole = next(pieces)
+        with path.open("r+b") as log:
+            log.truncate(len(frame) + 200)
+        rest = list(pieces)
+    assert brief([whole, *rest]) == [("text", len(frame)), ("torn", 200)]
 
 
 def test_a_long_frame_that_changes_after_it_was_checked_is_reported(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from tests.strategies_frames import (
     block,
     data_frame,
     header,
+    joined,
     pieces_of,
     skippable_frame,
     text_of,
@@ -84,16 +85,24 @@ def test_what_follows_a_prefix_does_not_depend_on_it(parts: list[Part], many: in
         assert pieces_of(content, piece.offset, frame) == rest
 
 
-def test_frames_that_only_the_format_allows() -> None:
-    empty = header() + block(RAW, 0, b"", is_last=True)
-    repeated = header() + block(RLE, 5, b"x") + block(RAW, 2, b"yz", is_last=True)
-    unused_bit = header(0x30, b"\x03") + block(RAW, 3, b"abc", is_last=True)
-    no_dictionary = header(0x21, b"\x00\x03") + block(RAW, 3, b"def", is_last=True)
-    empty_blocks = header() + block(RAW, 0, b"") * 5 + block(RAW, 1, b"!", is_last=True)
-
-    pieces = pieces_of(empty + repeated + unused_bit + no_dictionary + empty_blocks)
-
-    assert [piece.text for piece in pieces] == [b"", b"xxxxxyz", b"abc", b"def", b"!"]
+@pytest.mark.parametrize("window_bytes", [1, 1 << 20])
+def test_frames_that_only_the_format_allows(window_bytes: int) -> None:
+    frames = {
+        header() + block(RAW, 0, b"", is_last=True): b"",
+        header() + block(RLE, 5, b"x") + block(RAW, 2, b"yz", is_last=True): b"xxxxxyz",
+        # The unused bit of the descriptor is set.
+        header(0x30, b"\x03") + block(RAW, 3, b"abc", is_last=True): b"abc",
+        # A dictionary identifier of 0 is none; with it the header is as long as headers get.
+        header(0xC3, b"\x58" + bytes(4) + (3).to_bytes(8, "little"))
+        + block(RAW, 3, b"def", is_last=True): b"def",
+        # The header of the second kind of block begins with a zero byte, as the empty ones before it do.
+        header()
+        + block(RAW, 0, b"") * 5
+        + block(RAW, 32, b"4" * 32)
+        + block(RAW, 1, b"!", is_last=True): b"4" * 32 + b"!",
+    }
+    pieces = joined(pieces_of(b"".join(frames), window_bytes=window_bytes))
+    assert [(piece.size, piece.text) for piece in pieces] == [(len(f), text) for f, text in frames.items()]
     assert [piece.frame for piece in pieces] == [1, 2, 3, 4, 5]
 
 

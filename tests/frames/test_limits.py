@@ -11,6 +11,7 @@ from dsh_lake.frames import FrameLimits, MemoryBytes, PieceKind, read_frames
 from tests.strategies_frames import (
     BLOCK_BYTES,
     RAW,
+    RESERVED,
     RLE,
     block,
     brief,
@@ -48,11 +49,12 @@ def peak_bytes(content: bytes, **limits: int) -> int:
     "bomb",
     [
         header(0xE0, (1 << 50).to_bytes(8, "little")) + LAST,
+        header(0xC0, b"\x58" + (1 << 50).to_bytes(8, "little")) + LAST,
         header(0xE0, b"\xff" * 8) + LAST,
         header(0xA0, (1 << 30).to_bytes(4, "little")) + RUN * 8192 + LAST,
         header() + RUN * 8192 + LAST,
     ],
-    ids=["stated, not there", "stated as unknown", "stated", "not stated"],
+    ids=["stated, not there", "stated beside a window", "stated as unknown", "stated", "not stated"],
 )
 def test_a_bomb_is_a_bad_frame_in_bounded_memory(bomb: bytes, frame_bytes: int) -> None:
     pieces = pieces_of(GOOD + bomb + GOOD, frame_bytes=max(frame_bytes, 100))
@@ -111,7 +113,13 @@ def test_a_long_frame_with_a_wrong_checksum_gives_no_text_at_all() -> None:
 
 def test_memory_follows_the_window_and_not_the_frame() -> None:
     stored = b"".join(block(RAW, BLOCK_BYTES, bytes([n]) * BLOCK_BYTES) for n in range(128))
-    for content in (header() + stored + LAST, header() + stored, header() + RUN * 4096 + LAST):
+    empty = bytes(6 * MIB)  # blocks of nothing, each three zeros
+    for content in (
+        header() + stored + LAST,
+        header() + stored,
+        header() + RUN * 4096 + LAST,
+        header(0xA0, (3).to_bytes(4, "little")) + empty + block(RAW, 3, b"abc", is_last=True),
+    ):
         assert peak_bytes(content, window_bytes=MIB) < 4 * MIB
 
 
@@ -119,11 +127,23 @@ def test_memory_follows_the_window_and_not_the_frame() -> None:
 
 SIZE = 8 * MIB
 EMPTY = header() + LAST
-UNIT = header() + block(RAW, len(header()) + 3, b"")  # the block holds the next frame's beginning
 
 
 def repeated(unit: bytes) -> bytes:
     return unit * (SIZE // len(unit))
+
+
+def behind_bad_frames() -> bytes:
+    """Bad frames that lead to a long chain of blocks which ends nowhere, each holding a good frame.
+
+    The good frame begins inside the bad one and covers its end, so that the chain is walked for no other
+    reason than to see whether the length of the bad frame can be believed.
+    """
+    chain = header() + block(RAW, 28, b"")
+    good = header() + block(RAW, 4 + len(chain), b"none" + chain, is_last=True)
+    bad = header(4) + block(RAW, len(good) - 4 - len(chain), b"", is_last=True)
+    assert len(bad + good) == 28 + 3
+    return repeated(bad + good) + bytes(28) + block(RESERVED, 0, b"")
 
 
 @pytest.mark.parametrize(
@@ -136,6 +156,7 @@ def repeated(unit: bytes) -> bytes:
         repeated(b"\x50\x2a\x4d\x18\x04\0\0\0") + b"x",
         (header(4) + RUN * 64 + LAST + b"none" + b"x") * 800,
         b"x" + header() + RUN * (SIZE // 4) + LAST,
+        behind_bad_frames(),
     ],
     ids=[
         "headers",
@@ -145,6 +166,7 @@ def repeated(unit: bytes) -> bytes:
         "each skippable frame in the one before",
         "large frames that do not decode",
         "a bomb behind garbage",
+        "bad frames that lead to a chain",
     ],
 )
 def test_a_hostile_file_costs_no_more_than_its_size_allows(content: bytes) -> None:
