@@ -95,6 +95,18 @@ def test_long_integers_are_read_as_doubles(value):
     assert canonical_text(value) == canonical_text(float(value))
 
 
+@pytest.mark.parametrize(
+    ("token", "text"),
+    [("9007199254740993", "9007199254740992"), ("9999999999999999", "10000000000000000"), ("-0.0e9", None)],
+)
+def test_tokens_denote_doubles(token, text):
+    if text is None:
+        with pytest.raises(CanonicalError):
+            canonical_text(parse_json(token))
+    else:
+        assert canonical_text(parse_json(token)) == canonical_text(parse_json(deep(token)))[300:-300] == text
+
+
 # --- reading -------------------------------------------------------------------------------------
 
 TOKENS = ["{", "}", "[", "]", ",", ":", '"a"', '"\\u0061"', '"\\ud800"', '"\\x"', "0", "-0", "1.5e3", "01"]

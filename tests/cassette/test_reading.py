@@ -74,6 +74,46 @@ def test_usual_lines_of_the_corpus_are_read_as_the_exact_way_reads_them():
     assert usual > 50  # the shortcut is taken at all
 
 
+def resealed(line, old, new):
+    """``line`` with a text replaced and the hash taken over just that text, canonical or not."""
+    text = line.replace(old, new)
+    assert text != line
+    stated = json.loads(text)["hash"]
+    member = f',"hash":"{stated}"'
+    digest = "sha256:" + hashlib.sha256(text.replace(member, "").encode()).hexdigest()
+    return text.replace(stated, digest).encode()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('"startLatencyMs":1.5', '"startLatencyMs":1.0', "hash-mismatch"),
+        ('"startLatencyMs":1.5', '"startLatencyMs":1.50', "hash-mismatch"),
+        ('"startLatencyMs":1.5', '"startLatencyMs":1e-05', "hash-mismatch"),
+        ('"startLatencyMs":1.5', '"startLatencyMs":0.0', "hash-mismatch"),
+        ('"startLatencyMs":1.5', '"startLatencyMs":-0', "not-lossless"),
+        ('"durationMs":1.625', '"durationMs":1e+16', "hash-mismatch"),
+        ('"durationMs":1.625', '"durationMs":1.25', "bad-field"),
+        ('"published":true', '"published": true', "hash-mismatch"),
+        ('"published":true', '"published":false', "bad-publication"),
+        ('"local":false', '"local":false,"local":false', "duplicate-member"),
+        ('"callKey":"', '"callKey":"\\u0041', "hash-mismatch"),
+        ('"promptBlocks":0', '"promptBlocks":9007199254740993', "bad-field"),
+        ('"parentContextFingerprint":"sha256:07', '"parentContextFingerprint":"sha256:A7', "bad-field"),
+        ('"parentContextFingerprint":"sha256:07', '"parentContextFingerprint":"sha256:  ', "bad-field"),
+    ],
+)
+def test_a_hash_over_a_text_that_is_wrong_does_not_help(tmp_path, old, new, code):
+    outcome = {"kind": "result", "redactions": 0, "result": RESULT}
+    path = write(tmp_path / "x.cassette.jsonl", bodies([({"prompt": []}, outcome, "root")]))
+    line = path.read_text().splitlines()[1]
+    assert read_record(line.encode(), 2)[1] == []
+    assert code in [fault.code for fault in read_record(resealed(line, old, new), 2)[1]]
+
+
+RESULT = {"output": [], "stopReason": "completed"}
+
+
 @pytest.mark.parametrize(
     ("text", "is_canonical"),
     [
@@ -136,9 +176,6 @@ def test_faults_across_lines_stand_beside_those_of_lines(tmp_path):
     path = write(tmp_path / "x.cassette.jsonl", [one, three])
     codes = [(fault.line, fault.code) for fault in find_faults(path)]
     assert codes == [(4, "missing-sequence"), (4, "missing-occurrence")]
-
-
-RESULT = {"output": [], "stopReason": "completed"}
 
 
 # --- files that are made when needed -------------------------------------------------------------
