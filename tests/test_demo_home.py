@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import zstandard
 
+import dsh_lake
 from demo_home import workspace_folder, write_home
 
 
@@ -122,6 +123,21 @@ def test_usage_of_unforked_logs_is_what_their_messages_state(home: Path, truth: 
         assert tokens == sums | {"total": sum(sums.values()) - sums["reasoning"]}
         compared += 1
     assert compared > 15
+
+
+def test_a_scan_of_it_says_the_truth(home: Path, truth: dict[str, Any], tmp_path: Path) -> None:
+    """The main job, on a clone that has nothing else."""
+    summary = dsh_lake.scan([home], lake=tmp_path / "lake")
+    said = {name: summary[name] for name in truth.keys() & summary.keys()}
+    assert said == {name: truth[name] for name in said}
+    assert {"sessions", "events", "frames", "lines", "tool_errors", "tokens", "tokens_by_kind"} <= said.keys()
+    sources = {"found": truth["sources_found"], "superseded": truth["sources_superseded"], "duplicate": 0}
+    assert {name: summary["sources"][name] for name in sources} == sources
+    tools = {
+        tool["name"]: {"calls": tool["calls"], "errors": tool["errors"]} for tool in summary["top_tools"]
+    }
+    assert tools and all(truth["tools"][name] == counted for name, counted in tools.items())
+    assert sorted(finding["code"] for finding in summary["findings"]) == ["torn-tail", "unknown-event"]
 
 
 def test_it_holds_what_it_is_meant_to_show(home: Path, truth: dict[str, Any]) -> None:
