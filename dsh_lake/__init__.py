@@ -12,7 +12,9 @@ Names are loaded when first used, so that importing the package costs nothing.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,3 +39,18 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+class _Package(ModuleType):
+    """A package whose public names stay what they are when a submodule of the same name is imported.
+
+    The import system binds a submodule to its package under its name, which would put the module
+    ``dsh_lake.scan`` in the place of the function ``dsh_lake.scan``.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
