@@ -85,7 +85,7 @@ class AcrossLines:
             return False
         name = f"{context}{request}{parent}".encode("utf-8", "surrogatepass")
         key = blake2b(name, digest_size=16).digest()
-        outcome = blake2b((facts.outcome_fingerprint or "").encode(), digest_size=16).digest()
+        outcome = bytes.fromhex((facts.outcome_fingerprint or "")[7:])
         group = self._groups.get(key)
         if group is None:
             occurrences = None if facts.occurrence == 1 else {facts.occurrence}
