@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import shutil
 import sys
@@ -98,12 +99,15 @@ class Lake:
             return None
         _check_schema(commit["schema_version"])
         versions = json.loads(commit["table_versions"])
+        files = {name: self._files(name, version) for name, version in versions.items()}
+        if as_of is not None and not all(os.path.exists(file) for held in files.values() for file in held):
+            raise LakeError(f"{self.path}: the files of scan {as_of} are no longer kept (see `dsh-lake compact`)")
         return Snapshot(
             scan_id=commit["scan_id"],
             batch=int(commit["batch"]),
             has_content=commit["has_content"] == "true",
             versions=versions,
-            files={name: self._files(name, version) for name, version in versions.items()},
+            files=files,
         )
 
     def _newest_commit(self) -> dict[str, Any] | None:
@@ -165,6 +169,27 @@ class Lake:
         unfinished.replace(self.path / "catalog.duckdb")
         for path in catalogs[:-2]:
             path.unlink(missing_ok=True)
+
+    def delete_old(self, keep_days: float) -> tuple[int, int]:
+        """Delete files that no scan of the last ``keep_days`` names; how many, and their bytes.
+
+        Only for whoever is writing: the files of a scan in progress are named by none yet.
+        """
+        deleted, size = 0, 0
+        for name in STORED:
+            table = self._table(name)
+            retention = max(0, math.ceil(keep_days * 24))
+            options: dict[str, Any] = {
+                "retention_hours": retention,
+                "enforce_retention_duration": False,
+                "full": True,
+            }
+            found = [self.tables / name / file for file in table.vacuum(dry_run=True, **options)]
+            sizes = {file: file.stat().st_size for file in found if file.exists()}
+            table.vacuum(dry_run=False, **options)
+            gone = [file for file in sizes if not file.exists()]
+            deleted, size = deleted + len(gone), size + sum(sizes[file] for file in gone)
+        return deleted, size
 
     # -- writing ---------------------------------------------------------------------------------------------
 

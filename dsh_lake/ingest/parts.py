@@ -7,6 +7,7 @@ are encoded in row groups of bounded size; a file is closed when it is large eno
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +90,24 @@ class PartWriter(RowSink):
 
     def _close(self, table: str) -> None:
         self._parts.append(self._writers.pop(table).close())
+
+
+def part_files(table: str, tables: Path, prefix: str, batches: Iterable[pa.RecordBatch]) -> list[Part]:
+    """Write record batches of a table to as many part files as their size asks for."""
+    parts: list[Part] = []
+    open_part: _OpenPart | None = None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        if open_part is None:
+            open_part = _OpenPart(table, tables / table / f"part-{prefix}-{len(parts):05d}.parquet")
+        open_part.write(batch)
+        if open_part.size_bytes >= PartLimits().file_bytes:
+            parts.append(open_part.close())
+            open_part = None
+    if open_part is not None:
+        parts.append(open_part.close())
+    return parts
 
 
 class _OpenPart:
