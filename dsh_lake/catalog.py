@@ -93,9 +93,7 @@ def plan(
     return result
 
 
-def _plan_file(
-    result: Plan, file: SourceFile, row: Row, is_new: bool, batch: int, read_all: bool
-) -> None:
+def _plan_file(result: Plan, file: SourceFile, row: Row, is_new: bool, batch: int, read_all: bool) -> None:
     key = row["source_key"]
     is_same = not is_new and _is_same(file, row)
     if file.is_superseded:
@@ -325,7 +323,9 @@ def from_tables(tables: Iterable[pa.Table]) -> dict[str, Row]:
     for table in tables:
         columns = [_plain_values(column) for column in table.columns]
         names = table.column_names
-        rows.update((row["path"], row) for row in (dict(zip(names, row, strict=True)) for row in zip(*columns)))
+        for values in zip(*columns, strict=True):
+            row = dict(zip(names, values, strict=True))
+            rows[row["path"]] = row
     return rows
 
 

@@ -65,7 +65,8 @@ def _rewrite(writer: Writer, snapshot: Snapshot) -> tuple[list[Part], list[str]]
     for table in ROW_TABLES:
         files = snapshot.files[table]
         if _is_scattered(files) or current.has_dead_rows(files):
-            parts += part_files(table, writer.lake.tables, f"{writer.part_prefix}-{table}", current.rows(files))
+            prefix = f"{writer.part_prefix}-{table}"
+            parts += part_files(table, writer.lake.tables, prefix, current.rows(files))
             replaced.append(table)
     if len(snapshot.files["scans"]) > 1:
         replaced.append("scans")

@@ -101,7 +101,8 @@ class Lake:
         versions = json.loads(commit["table_versions"])
         files = {name: self._files(name, version) for name, version in versions.items()}
         if as_of is not None and not all(os.path.exists(file) for held in files.values() for file in held):
-            raise LakeError(f"{self.path}: the files of scan {as_of} are no longer kept (see `dsh-lake compact`)")
+            gone = f"the files of scan {as_of} are no longer kept (see `dsh-lake compact`)"
+            raise LakeError(f"{self.path}: {gone}")
         return Snapshot(
             scan_id=commit["scan_id"],
             batch=int(commit["batch"]),
@@ -329,9 +330,9 @@ class Writer:
         self, name: str, parts: Sequence[Part], mode: str, about: Mapping[str, str] | None = None
     ) -> int:
         from deltalake import CommitProperties
-        from deltalake.transaction import AddAction
+        from deltalake.transaction import AddAction, RemoveAction
 
-        adds = [
+        adds: list[AddAction | RemoveAction] = [
             AddAction(
                 part.name, part.size_bytes, {}, part.modified_ms, True, json.dumps({"numRecords": part.rows})
             )
@@ -361,7 +362,8 @@ def _about(scan: Mapping[str, Any]) -> dict[str, str]:
 def _check_schema(version: str) -> None:
     if version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
         raise VersionMismatch(
-            f"the lake has schema version {version}, this dsh-lake writes {SCHEMA_VERSION}: scan into a new lake"
+            f"the lake has schema version {version}, this dsh-lake writes {SCHEMA_VERSION}: "
+            "scan into a new lake"
         )
 
 

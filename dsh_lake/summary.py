@@ -55,8 +55,7 @@ def summarise(connection: Connection) -> Summary:
         **{name: totals[name] for name in _COUNTS_BEFORE_TOKENS},
         "tokens": {name: totals[f"{name}_tokens"] for name in _TOKENS},
         "tokens_by_kind": {
-            kind: {name: by_kind.get(kind, {}).get(name) or 0 for name in _TOKENS}
-            for kind in _KINDS
+            kind: {name: by_kind.get(kind, {}).get(name) or 0 for name in _TOKENS} for kind in _KINDS
         },
         "cache_read_share": totals["cache_read_share"],
         "cassettes": 0,

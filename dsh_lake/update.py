@@ -16,7 +16,7 @@ from dsh_lake.ingest.parts import Part
 from dsh_lake.ingest.workers import Mapper, OnRead, PartTarget, processes
 from dsh_lake.lake import Lake, Snapshot, Writer
 from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION
-from dsh_lake.sources import Discovery, DiscoveryFinding, SourceFile, discover
+from dsh_lake.sources import Discovery, DiscoveryFinding, SourceFile, discover, printable
 
 Summarise = Callable[["Update"], Mapping[str, Any]]
 
@@ -99,7 +99,7 @@ def _no_root(discovery: Discovery, roots: Sequence[str | os.PathLike[str]]) -> S
     for finding in discovery.findings:
         if finding.severity == "fail":
             return UnreadableSource(finding.path, finding.message)
-    return UnreadableSource(", ".join(map(os.fspath, roots)), "nothing to read")
+    return UnreadableSource(", ".join(str(os.fspath(root)) for root in roots), "nothing to read")
 
 
 class _Scan:
@@ -123,11 +123,11 @@ class _Scan:
                 f"this lake is kept {has} content and the scan asks for one {wants}: scan into another lake "
                 f"(--lake), or rewrite this one with --full"
             )
-        found = {catalog.printable(file.path) for file in self._discovery.files}
+        found = {printable(file.path) for file in self._discovery.files}
         if left_out := [path for path in self._known if path not in found]:
             raise VersionMismatch(
                 f"rewriting this lake {wants} content needs all its files under the given roots; "
-                f"{len(left_out)} are not, such as {left_out[0]}: give their roots too, or scan into another lake"
+                f"{len(left_out)} are not, such as {left_out[0]}: give their roots too, or another lake"
             )
         return True
 
@@ -155,8 +155,8 @@ class _Scan:
 
     def _gone(self, found: Iterable[SourceFile]) -> list[catalog.Row]:
         """Rows of files under the roots that are not there any more."""
-        on_disk = {catalog.printable(file.path) for file in found}
-        roots = tuple(catalog.printable(root) for root in self._discovery.opened_roots)
+        on_disk = {printable(file.path) for file in found}
+        roots = tuple(printable(root) for root in self._discovery.opened_roots)
         return [
             row
             for path, row in self._known.items()
@@ -214,7 +214,6 @@ class _Scan:
             "schema_version": SCHEMA_VERSION,
         }
         return result, writer.commit(parts, row, replace=replace)
-
 
     def _counts_before(self) -> Mapping[str, Any] | None:
         before = self._writer.last_scan()

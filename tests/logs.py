@@ -42,7 +42,8 @@ def usage(tokens: int) -> dict[str, int]:
 def assistant(seq: int, turn: int, step: int, tokens: int | None) -> bytes:
     """An assistant message, with usage unless ``tokens`` is None."""
     source = {"kind": "model", "provider": "p", "model": "m"}
-    message = {"id": f"a{seq}", "role": "assistant", "content": [{"type": "text", "text": "hi"}], "source": source}
+    content = [{"type": "text", "text": "hi"}]
+    message = {"id": f"a{seq}", "role": "assistant", "content": content, "source": source}
     data: dict[str, Any] = {"turn": turn, "step": step, "message": message, "stream": []}
     if tokens is not None:
         data["usage"] = usage(tokens)
@@ -51,7 +52,8 @@ def assistant(seq: int, turn: int, step: int, tokens: int | None) -> bytes:
 
 def user(seq: int, text: str, kind: str = "user") -> bytes:
     """A user message."""
-    data = {"id": f"u{seq}", "role": "user", "content": [{"type": "text", "text": text}], "source": {"kind": kind}}
+    content = [{"type": "text", "text": text}]
+    data = {"id": f"u{seq}", "role": "user", "content": content, "source": {"kind": kind}}
     return event("user/message", seq, data, surfaceOp="append")
 
 
@@ -74,7 +76,9 @@ def result(seq: int, call_id: str, *, is_error: bool = False, message_id: str | 
     return event("tool/result", seq, {"turn": 1, "step": 1, "message": message}, surfaceOp="append")
 
 
-def log_path(home: Path, session: str, workspace: str = "--w--", version: int = 4, suffix: str = ".zstd") -> Path:
+def log_path(
+    home: Path, session: str, workspace: str = "--w--", version: int = 4, suffix: str = ".zstd"
+) -> Path:
     """Where a home keeps the log of a session; its folder is made."""
     folder = home / "sessions" / workspace / session
     folder.mkdir(parents=True, exist_ok=True)

@@ -167,11 +167,11 @@ class SessionLines:
             record = decode(data)
         except (msgspec.MsgspecError, RecursionError, TypeError):
             record = records.read_data_exactly(record_type, data)
-        seq, at_us = envelope.seq, envelope.time
+        seq, time = envelope.seq, envelope.time
         if seq != state.next_seq:
             seq = self._check_sequence(seq)
         state.next_seq = seq + 1
-        at_us = at_us * 1000 if type(at_us) is int and 0 <= at_us <= _MAX_TIME_MS else self._odd_time(at_us)
+        at_us = time * 1000 if type(time) is int and 0 <= time <= _MAX_TIME_MS else self._odd_time(time)
         turn, step = record.turn, record.step
         turn = state.turn if turn is UNSET else turn
         step = state.step if step is UNSET else step

@@ -22,6 +22,7 @@ from dsh_lake.ingest.state import FileState, HeaderFacts, Note, dump, load
 from dsh_lake.ingest.text import (
     NO_TAIL,
     Account,
+    Encoding,
     Fault,
     Lines,
     Recovered,
@@ -131,7 +132,7 @@ class _SessionFile:
     def read(self) -> FileFacts:
         if self._source.size == 0:
             return self._facts("skipped", "empty-file", "the file is empty", self._state, 0, can_resume=False)
-        encoding = "zstd" if self._state.encoding == "zstd" else "plain"
+        encoding: Encoding = "zstd" if self._state.encoding == "zstd" else "plain"
         tail = NO_TAIL
         for step in read_text(
             self._source,

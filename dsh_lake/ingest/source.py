@@ -41,7 +41,9 @@ class Output:
 class SourceRun:
     """Files read one after another into part files below ``tables`` whose names begin with ``prefix``."""
 
-    def __init__(self, tables: Path, prefix: str, *, with_content: bool, limits: PartLimits | None = None) -> None:
+    def __init__(
+        self, tables: Path, prefix: str, *, with_content: bool, limits: PartLimits | None = None
+    ) -> None:
         self._writer = PartWriter(tables, prefix, with_content=with_content, limits=limits)
         self._outcomes: list[Outcome] = []
 

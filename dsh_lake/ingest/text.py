@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
@@ -30,7 +30,7 @@ class TextLimits:
     """Decoded text gathered before it is split into lines."""
     line_bytes: int = 256 << 20
     """Longest line that is read."""
-    frames: FrameLimits = FrameLimits()
+    frames: FrameLimits = field(default_factory=FrameLimits)
 
 
 class Mark(NamedTuple):

@@ -46,9 +46,7 @@ class Mapper(Protocol):
     ``on_read`` is told the size of each file (bytes on disk) as it is done.
     """
 
-    def __call__(
-        self, tasks: Sequence[FileTask], target: PartTarget, on_read: OnRead
-    ) -> list[Output]: ...
+    def __call__(self, tasks: Sequence[FileTask], target: PartTarget, on_read: OnRead) -> list[Output]: ...
 
 
 class WorkerFailed(DshLakeError):

@@ -36,4 +36,5 @@ def arguments_sha256(text: str) -> str | None:
 
 def _has_plain_names(arguments: dict[str, _Value]) -> bool:
     """Whether all names are ASCII, which every order sorts alike; nested names are not looked at."""
-    return "".join(arguments).isascii() and not any(isinstance(value, dict | list) for value in arguments.values())
+    is_flat = not any(isinstance(value, dict | list) for value in arguments.values())
+    return is_flat and "".join(arguments).isascii()

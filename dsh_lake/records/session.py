@@ -10,9 +10,18 @@ Source: session-archive.md sections 3 to 8, session-generations.md sections 2 to
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeGuard,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -24,7 +33,11 @@ MAX_COUNT = 2**53 - 1
 """Largest whole number that the producer's language holds exactly."""
 
 Opt = UnsetType
-_NO_RAW: Any = UNSET
+if TYPE_CHECKING:
+    OptRaw = Raw | UnsetType
+else:
+    # Raw takes any JSON, so the decoder lets it stand in no union; that a member is absent is its default.
+    OptRaw = Raw
 _RecordT = TypeVar("_RecordT", bound=Struct)
 
 
@@ -48,8 +61,8 @@ class Envelope(Struct, gc=False):
     type: str
     seq: Whole | Opt = UNSET
     time: int | float | Opt = UNSET
-    data: Raw = _NO_RAW
-    surface_op: Raw = msgspec.field(default=_NO_RAW, name="surfaceOp")
+    data: OptRaw = UNSET
+    surface_op: OptRaw = msgspec.field(default=UNSET, name="surfaceOp")
     ignorable: bool | Opt = UNSET
     seq0: Whole | Opt = UNSET
     time0: int | float | Opt = UNSET
@@ -126,7 +139,7 @@ class Usage(Struct, rename="camel", gc=False):
 
 class Chunk(Struct, gc=False):
     type: str | Opt = UNSET
-    usage: Raw = _NO_RAW
+    usage: OptRaw = UNSET
 
 
 class ChunkRecord(Struct, gc=False):
@@ -150,11 +163,11 @@ class WrappedMessage(Place):
 class AssistantMessage(WrappedMessage):
     """``assistant/message`` (``message``, ``usage``) and ``assistant/attempt`` (``source``, ``stream``)."""
 
-    usage: Raw = _NO_RAW
+    usage: OptRaw = UNSET
     interrupted: bool | Opt = UNSET
     source: MessageSource | Opt = UNSET
     content: list[Block] | Opt = UNSET
-    stream: Raw = _NO_RAW
+    stream: OptRaw = UNSET
 
 
 class AssistantChunk(Place):
@@ -210,7 +223,7 @@ class EndSeed(Place):
 class Compaction(Place):
     provider: str | Opt = UNSET
     model: str | Opt = UNSET
-    usage: Raw = _NO_RAW
+    usage: OptRaw = UNSET
 
 
 class PackedRow(Place):
@@ -220,8 +233,8 @@ class PackedRow(Place):
     dt: list[int] | Opt = UNSET
     texts: list[Raw] | Opt = UNSET
     args: list[Raw] | Opt = UNSET
-    id: Raw = _NO_RAW
-    name: Raw = _NO_RAW
+    id: OptRaw = UNSET
+    name: OptRaw = UNSET
 
 
 # -- envelope ----------------------------------------------------------------------------------------------
@@ -309,15 +322,15 @@ def _decoder(record_type: type[_RecordT]) -> msgspec.json.Decoder[_RecordT]:
     return msgspec.json.Decoder(record_type)
 
 
-def read_data(record_type: type[_RecordT], data: Raw) -> _RecordT:
+def read_data(record_type: type[_RecordT], data: OptRaw) -> _RecordT:
     """The payload of an event as ``record_type``; fields that are absent or unusable stay unset."""
     try:
-        return _decoder(record_type).decode(data)
-    except (msgspec.MsgspecError, RecursionError, TypeError):
+        return _decoder(record_type).decode(data)  # type: ignore[arg-type]
+    except (msgspec.MsgspecError, RecursionError, TypeError):  # TypeError: there is no payload
         return read_data_exactly(record_type, data)
 
 
-def read_data_exactly(record_type: type[_RecordT], data: Raw) -> _RecordT:
+def read_data_exactly(record_type: type[_RecordT], data: OptRaw) -> _RecordT:
     """As :func:`read_data`, for a payload that the fast decoder has refused or that is not there."""
     return record_type() if data is UNSET else _read_exactly(record_type, bytes(data))
 
@@ -398,12 +411,10 @@ def _dump(value: Any) -> bytes:
 def is_replacement(envelope: Envelope) -> bool:
     """Whether the event re-renders earlier messages for the model (compaction, pruning, a new prompt)."""
     operation = envelope.surface_op
-    if operation is UNSET or memoryview(operation)[:1] != b"{":
-        return False
-    return b'"replace"' in bytes(operation)
+    return operation is not UNSET and b'"replace"' in (text := bytes(operation)) and text[:1] == b"{"
 
 
-def is_stated(raw: Any) -> bool:
+def is_stated(raw: OptRaw) -> TypeGuard[Raw]:
     """Whether a member is there and not null."""
     return raw is not UNSET and bytes(raw) != b"null"
 
@@ -420,7 +431,7 @@ def read_usage(raw: Raw) -> Usage | dict[str, Any]:
 _decode_usage = msgspec.json.Decoder(Usage).decode
 
 
-def last_stream_usage(stream: Raw) -> Any:
+def last_stream_usage(stream: OptRaw) -> OptRaw:
     """The ``usage`` of the last usage chunk in an embedded stream, raw; unset when there is none."""
     if stream is UNSET:
         return UNSET
@@ -433,7 +444,8 @@ def last_stream_usage(stream: Raw) -> Any:
     for record in reversed(records):
         chunk = record.chunk
         if chunk is not UNSET and chunk.type == "usage" and is_stated(chunk.usage):
-            return chunk.usage
+            found: Raw = chunk.usage
+            return found
     return UNSET
 
 

@@ -71,7 +71,7 @@ def _json_list_column(values: Sequence[Sequence[Any] | None]) -> pa.Array:
 
 
 def _joined(values: Sequence[Any]) -> pa.Array:
-    lengths = map(len, map(memoryview, values))
+    lengths = (memoryview(value).nbytes for value in values)
     offsets = array("q", accumulate(lengths, initial=0))
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))]
     return pa.Array.from_buffers(pa.large_string(), len(values), buffers)

@@ -67,7 +67,7 @@ def test_a_real_archive_cut_anywhere(archive: Path, tmp_path: Path) -> None:
     if not archive.name.endswith(".zstd"):
         _check_plain_cuts(content, tmp_path / "session.v4.jsonl")
         return
-    ends = [end for end in _frame_ends(content)] if _is_whole(content) else []
+    ends = _frame_ends(content) if _is_whole(content) else []
     if not ends:
         pytest.skip("the archive is torn itself; the torture and homes tests read it")
     tail_start = ends[-3] if len(ends) > 2 else 0

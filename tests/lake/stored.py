@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dsh_lake.connection import SESSION_TABLES as TABLES
 from dsh_lake.lake import Lake
 from dsh_lake.schemas import STORED, stored_schema
 from dsh_lake.update import UpdateOptions, update
 from dsh_lake.views import SessionTables
 
-TABLES = ("sources", "sessions", "events", "messages", "usage", "tool_results", "tool_calls", "rejects", "findings")
 VOLATILE = {"missing_since"}
 
 

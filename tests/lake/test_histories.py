@@ -87,17 +87,14 @@ class Home:
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def migrate(self, session: str, number: int) -> None:
-        old = logs.log_path(self.root, session, WORKSPACES[0], version=3, suffix=self._path(session).suffix)
-        old = old.with_name(old.name.removesuffix(".jsonl") if old.suffix == ".jsonl" else old.name)
         name = "session.v3.jsonl" + (".zstd" if session == "one" else "")
-        old = old.with_name(name)
+        old = self._path(session).with_name(name)
         old.write_bytes(self._wrap(old, [logs.header(session, 3), *self._events(old, number)]))
 
     def copy(self, session: str, number: int) -> None:
         path = self._path(session)
         if path.exists():
-            target = logs.log_path(self.root, session, WORKSPACES[1], suffix=".zstd" if session == "one" else "")
-            shutil.copy2(path, target)
+            shutil.copy2(path, logs.log_path(self.root, session, WORKSPACES[1]).with_name(path.name))
 
     def delete(self, session: str, number: int) -> None:
         self._path(session).unlink(missing_ok=True)

@@ -26,7 +26,16 @@ def test_any_object_has_the_digest_of_its_canonical_text(value: dict[str, object
 
 @pytest.mark.parametrize(
     "text",
-    ['{"a":-0}', '{"a":9007199254740993}', '{"a":1e2}', '{"a":1,"a":2}', '{"\U0001f600":1,"\uffff":2}', "[1]", "{", ""],
+    [
+        '{"a":-0}',
+        '{"a":9007199254740993}',
+        '{"a":1e2}',
+        '{"a":1,"a":2}',
+        '{"\U0001f600":1,"\uffff":2}',
+        "[1]",
+        "{",
+        "",
+    ],
 )
 def test_what_the_fast_encoder_would_spell_otherwise_goes_the_exact_way(text: str) -> None:
     assert arguments_sha256(text) == canonical_sha256_of_json(text)

@@ -37,18 +37,26 @@ def test_there_are_homes_to_compare_with(shared: Path) -> None:
     assert len(HOMES) >= 29
 
 
+COUNTED = (
+    "frames",
+    "lines",
+    "subagent_sessions",
+    "user_messages",
+    "human_messages",
+    "assistant_messages",
+    "tool_calls",
+)
+
+
 def _counts(found: dict[str, Any]) -> dict[str, Any]:
-    names = (
-        "sessions frames lines subagent_sessions user_messages human_messages assistant_messages tool_calls"
-    )
-    counts = {name: found[name] for name in names.split()}
     # The truth counts repairs of interrupted sessions among the errors.
-    return {**counts, "tool_errors": found["tool_errors"] + found["tool_interrupted"]}
+    errors = found["tool_errors"] + found["tool_interrupted"]
+    return {"sessions": found["sessions"], "tool_errors": errors, **{name: found[name] for name in COUNTED}}
 
 
 def _expected(truth: dict[str, Any]) -> dict[str, Any]:
-    names = "frames lines subagent_sessions user_messages human_messages assistant_messages tool_calls tool_errors"
-    return {"sessions": truth["session_dirs"], **{name: truth[name] for name in names.split()}}
+    counts = {name: truth[name] for name in COUNTED}
+    return {"sessions": truth["session_dirs"], "tool_errors": truth["tool_errors"], **counts}
 
 
 def _tokens(stated: dict[str, int]) -> dict[str, int]:
