@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ from dsh_lake.views import (
     SessionTables,
     StoredTables,
     assets_digest,
+    connect_attached,
     connect_catalog,
     connect_memory,
     read_info,
@@ -55,9 +58,20 @@ def connect(lake: str | os.PathLike[str] | None = None, *, as_of: str | None = N
         NotALake: there is no lake in that folder.
         LakeError: no scan was ever completed, or the one named is no longer kept.
     """
+    return _connect(lake, as_of, connect_catalog)
+
+
+def connect_apart(lake: str | os.PathLike[str] | None = None, *, as_of: str | None = None) -> Connection:
+    """As :func:`connect`, in an engine that no other connection shares, so that it can be confined."""
+    return _connect(lake, as_of, connect_attached)
+
+
+def _connect(
+    lake: str | os.PathLike[str] | None, as_of: str | None, open_catalog: Callable[[Path], Connection]
+) -> Connection:
     target = Lake(lake if lake is not None else default_lake())
     target.require()
-    if as_of is None and (connection := _open_catalog(target)) is not None:
+    if as_of is None and (connection := _open_catalog(target, open_catalog)) is not None:
         return connection
     snapshot = target.snapshot(as_of)
     if snapshot is None:
@@ -65,13 +79,13 @@ def connect(lake: str | os.PathLike[str] | None = None, *, as_of: str | None = N
     return connect_memory(StoredTables(snapshot.files))
 
 
-def _open_catalog(lake: Lake) -> Connection | None:
+def _open_catalog(lake: Lake, open_catalog: Callable[[Path], Connection]) -> Connection | None:
     """The newest catalog, unless a scan was killed before it made its own, or lake or package have moved on."""
     path = lake.newest_catalog()
     if path is None:
         return None
     try:
-        connection = connect_catalog(path)
+        connection = open_catalog(path)
         info = read_info(connection)
     except QueryFailed:
         return None

@@ -87,6 +87,18 @@ def connect_catalog(path: str | os.PathLike[str]) -> Connection:
     return _open(os.fspath(path), read_only=True)
 
 
+def connect_attached(path: str | os.PathLike[str]) -> Connection:
+    """A catalog file, read-only, in an engine of its own: connections to one file share an engine within a
+    process, and what is set or locked in it."""
+    connection = _open(":memory:", read_only=False)
+    try:
+        connection.execute(f"attach {_quoted(os.fspath(path))} as lake (read_only)")
+    except duckdb.Error as error:
+        raise QueryFailed(str(error)) from error
+    connection.execute("use lake")
+    return connection
+
+
 def _open(path: str, *, read_only: bool) -> Connection:
     config = {"autoinstall_known_extensions": "false", "memory_limit": MEMORY_LIMIT}
     try:
@@ -273,21 +285,3 @@ def fetch_rows(connection: Connection, query: str) -> list[dict[str, Any]]:
         return [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
     except duckdb.Error as error:
         raise QueryFailed(str(error)) from error
-
-
-def check_select(connection: Connection, query: str) -> None:
-    """Refuse anything but one statement that only reads.
-
-    Raises:
-        UsageError: several statements, none, or one of another kind.
-        QueryFailed: it does not parse.
-    """
-    try:
-        statements = connection.extract_statements(query)
-    except duckdb.Error as error:
-        raise QueryFailed(str(error)) from error
-    if len(statements) != 1:
-        raise UsageError(f"one statement at a time: found {len(statements)}")
-    if statements[0].type != duckdb.StatementType.SELECT:
-        kind = statements[0].type.name
-        raise UsageError(f"only SELECT statements are run here, this is {kind}; copy rows out with `export`")

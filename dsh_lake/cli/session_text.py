@@ -1,0 +1,34 @@
+"""The table of ``dsh-lake sessions`` for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dsh_lake.cli.layout import NOTHING, Column
+from dsh_lake.cli.rows import cells
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_COUNTS = ("turns", "tools", "errors", "tokens")
+
+
+def session_columns(rows: pa.Table) -> list[Column]:
+    """The columns of the sessions; times to the minute, counts with separators."""
+    texts = {name: cells(rows.column(name)) for name in rows.schema.names}
+    return [
+        Column("time (UTC)", [_minute(time) for time in texts["time"]]),
+        *(Column(name, texts[name]) for name in ("title", "workspace", "model")),
+        *(Column(name, list(_grouped(rows.column(name).to_pylist())), is_number=True) for name in _COUNTS),
+        Column("cost", texts["cost"], is_number=True),
+        Column("session_id", texts["session_id"]),
+    ]
+
+
+def _minute(time: str) -> str:
+    return time if time == NOTHING else time[: time.index("T") + 6].replace("T", " ")
+
+
+def _grouped(counts: Iterable[int | None]) -> Iterable[str]:
+    return (NOTHING if count is None else f"{count:,}" for count in counts)

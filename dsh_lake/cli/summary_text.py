@@ -1,0 +1,182 @@
+"""The summary of a scan for people: what is in there, what it took, and what could not be read."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dsh_lake.cli.layout import NOTHING, Column, table
+from dsh_lake.terminal_text import terminal_text
+
+_PAGE = 100
+_SHOWN_FINDINGS = 10
+_BUCKETS = {
+    "input": "input",
+    "output": "output",
+    "cache_read": "cache read",
+    "cache_write": "cache write",
+    "reasoning": "reasoning",
+    "total": "total",
+}
+_KINDS = {"message": "answers", "attempt": "failed attempts", "compaction": "compactions"}
+_CHANGES = ("new", "grown", "rewritten", "unchanged")
+_NOT_COUNTED = {
+    "superseded": "older generations of a session",
+    "duplicate": "copies of a session",
+    "skipped": "skipped",
+    "failed": "failed",
+}
+
+Summary = Mapping[str, Any]
+
+
+def summary_text(summary: Summary, width: int | None) -> str:
+    """The object of ``scan --format json`` on a page."""
+    sections = [
+        [", ".join(map(terminal_text, summary["roots"]))],
+        _what_happened(summary),
+        _tokens(summary, width),
+        _tools(summary, width),
+        _files(summary),
+        _findings(summary, width or _PAGE),
+    ]
+    return "\n".join("".join(f"{line}\n" for line in section) for section in sections if section)
+
+
+# -- sections ----------------------------------------------------------------------------------------------
+
+
+def _what_happened(summary: Summary) -> list[str]:
+    calls, errors, interrupted = (summary[f"tool_{name}"] for name in ("calls", "errors", "interrupted"))
+    ended = [f"{errors:,} failed ({_percent(summary['tool_error_rate'])})" if errors else "none failed"]
+    if interrupted:
+        ended.append(f"{interrupted:,} interrupted")
+    subagents = summary["subagent_sessions"]
+    remembered = summary["remembered_sessions"]
+    return _facts(
+        ("sessions", summary["sessions"], [f"{subagents:,} of them sub-agents"] if subagents else []),
+        ("human messages", summary["human_messages"], [f"of {summary['user_messages']:,} user messages"]),
+        ("assistant messages", summary["assistant_messages"], []),
+        ("tool calls", calls, ended if calls else []),
+        ("events", summary["events"], []),
+        *(
+            [("remembered sessions", remembered, ["in the lake too: gone from disk, or of other roots"])]
+            if remembered
+            else []
+        ),
+    )
+
+
+def _facts(*facts: tuple[str, int, Sequence[str]]) -> list[str]:
+    """Lines of a name, a count to the right, and remarks."""
+    size = max(len(name) for name, _, _ in facts)
+    places = max(len(f"{count:,}") for _, count, _ in facts)
+    return [
+        f"{name:<{size}}  {count:>{places},}" + (f"   {', '.join(remarks)}" if remarks else "")
+        for name, count, remarks in facts
+    ]
+
+
+def _tokens(summary: Summary, width: int | None) -> list[str]:
+    kinds = {name: summary["tokens_by_kind"][kind] for kind, name in _KINDS.items()}
+    spent = {name: counts for name, counts in kinds.items() if any(counts.values())}
+    rows = {**(spent if len(spent) > 1 else {}), "all": summary["tokens"]}
+    columns = [
+        Column("tokens", list(rows)),
+        *(
+            Column(heading, [f"{counts[bucket]:,}" for counts in rows.values()], is_number=True)
+            for bucket, heading in _BUCKETS.items()
+        ),
+    ]
+    share = _percent(summary["cache_read_share"])
+    return [*table(columns, width), f"{share} of all prompt tokens were read from the cache"]
+
+
+def _tools(summary: Summary, width: int | None) -> list[str]:
+    tools = summary["top_tools"]
+    if not tools:
+        return []
+    columns = [
+        Column("top tools", [terminal_text(tool["name"] or NOTHING) for tool in tools]),
+        Column("calls", [f"{tool['calls']:,}" for tool in tools], is_number=True),
+        Column("errors", [f"{tool['errors']:,}" for tool in tools], is_number=True),
+        Column(
+            "", [_percent(tool["errors"] / tool["calls"]) if tool["errors"] else "" for tool in tools], True
+        ),
+    ]
+    return table(columns, width)
+
+
+def _files(summary: Summary) -> list[str]:
+    sources = summary["sources"]
+    changes = [f"{sources[name]:,} {name}" for name in _CHANGES if sources[name]]
+    left_out = [f"{sources[name]:,} {what}" for name, what in _NOT_COUNTED.items() if sources[name]]
+    lines = [f"{sources['found']:,} files: {', '.join(changes) or 'nothing to read'}"]
+    if left_out:
+        lines.append(f"not counted: {', '.join(left_out)}")
+    if sources["missing"]:
+        lines.append(f"{sources['missing']:,} files are gone; what was read of them is remembered")
+    frames = [f"{summary['frames']:,} frames"]
+    frames += [f"{summary['bad_frames']:,} of them damaged"] if summary["bad_frames"] else []
+    frames += [f"{summary['torn_tails']:,} files with a torn end"] if summary["torn_tails"] else []
+    read = [f"{summary['lines']:,} lines"]
+    read += [f"{summary['rejected_lines']:,} of them rejected"] if summary["rejected_lines"] else []
+    read += (
+        [f"{summary['recovered_lines']:,} more saved from torn ends"] if summary["recovered_lines"] else []
+    )
+    lines += [
+        f"{_size(summary['compressed_bytes'])} on disk, {_size(summary['decoded_bytes'])} of text",
+        f"{', '.join(frames)}; {', '.join(read)}",
+    ]
+    if summary["cassettes"]:
+        lines.append(f"{summary['cassettes']:,} cassettes, {summary['interactions']:,} recorded calls")
+    return [
+        *lines,
+        f"lake: {terminal_text(summary['lake'])} (scan {summary['scan_id']}, {summary['elapsed_s']:.1f} s)",
+    ]
+
+
+def _findings(summary: Summary, width: int) -> list[str]:
+    findings = summary["findings"]
+    if not findings:
+        return ["no findings: everything was read"]
+    groups = Counter((finding["severity"], finding["code"]) for finding in findings)
+    places = max(len(f"{count:,}") for count in groups.values())
+    lines = [f"{len(findings):,} findings"]
+    lines += [f"  {severity}  {count:>{places},} {code}" for (severity, code), count in groups.items()]
+    shown = findings[:_SHOWN_FINDINGS]
+    lines += ["", "the first of them" if len(shown) < len(findings) else "each of them"]
+    for finding in shown:
+        lines += _finding(finding, width)
+    if len(shown) < len(findings):
+        lines.append(f"{len(findings) - len(shown):,} more: dsh-lake sql 'from findings'")
+    return lines
+
+
+def _finding(finding: Mapping[str, Any], width: int) -> Iterable[str]:
+    place = terminal_text(finding["path"] or "")
+    position = finding["position"] or ""
+    if position.startswith("line "):
+        place, position = f"{place}#L{position.removeprefix('line ')}", ""
+    message = terminal_text(finding["message"]) + (f", at {position}" if position else "")
+    yield f"  {finding['severity']} {finding['code']}: {place}"
+    yield from textwrap.wrap(message, width, initial_indent="      ", subsequent_indent="      ")
+
+
+# -- numbers -----------------------------------------------------------------------------------------------
+
+
+def _percent(share: float | None) -> str:
+    return NOTHING if share is None else f"{share:.1%}"
+
+
+def _size(count: int) -> str:
+    """Bytes in the largest decimal unit that leaves at least one whole."""
+    size = float(count)
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} GB"
