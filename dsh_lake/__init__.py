@@ -17,22 +17,48 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from dsh_lake.version import __version__ as __version__
+
 if TYPE_CHECKING:
+    from dsh_lake.compact import compact as compact
     from dsh_lake.connection import connect as connect
     from dsh_lake.connection import read_session as read_session
+    from dsh_lake.doctor import doctor as doctor
     from dsh_lake.errors import DshLakeError as DshLakeError
+    from dsh_lake.query import sql as sql
+    from dsh_lake.query import view as view
+    from dsh_lake.query import views as views
     from dsh_lake.scan import scan as scan
-
-__version__ = "0.1.0"
+    from dsh_lake.sessions import sessions as sessions
+    from dsh_lake.show import show as show
 
 _HOMES = {
     "DshLakeError": "dsh_lake.errors",
+    "compact": "dsh_lake.compact",
     "connect": "dsh_lake.connection",
+    "doctor": "dsh_lake.doctor",
     "read_session": "dsh_lake.connection",
     "scan": "dsh_lake.scan",
+    "sessions": "dsh_lake.sessions",
+    "show": "dsh_lake.show",
+    "sql": "dsh_lake.query",
+    "view": "dsh_lake.query",
+    "views": "dsh_lake.query",
 }
 
-__all__ = ["DshLakeError", "connect", "read_session", "scan"]
+__all__ = [
+    "DshLakeError",
+    "compact",
+    "connect",
+    "doctor",
+    "read_session",
+    "scan",
+    "sessions",
+    "show",
+    "sql",
+    "view",
+    "views",
+]
 
 
 def __getattr__(name: str) -> Any:

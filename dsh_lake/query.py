@@ -15,7 +15,8 @@ from dsh_lake.views import StoredTables, connect_memory, fetch_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-KINDS = ("tables", "views")
+KINDS = {"tables": "table", "views": "view", "checks": "check"}
+"""The folders of query files that become tables and views of a lake, and what one of each is called."""
 
 
 def sql(
@@ -47,12 +48,13 @@ def sql(
 
 
 def views() -> list[dict[str, Any]]:
-    """What can be asked: tables first, then views, then what those are built from.
+    """What can be asked: tables first, then views, then checks, then what those are built from.
 
     Returns:
-        One object each: ``name``, ``kind`` (``table``, ``view``, or ``internal``: subject to change), ``doc``
-        (a sentence), ``grain`` (one row per what), ``needs`` (names it reads) and ``columns``, a list of
-        ``name``, ``type`` (in DuckDB's words) and ``doc`` (null where the view's SQL says it all).
+        One object each: ``name``, ``kind`` (``table``, ``view``, ``check``, or ``internal``: subject to
+        change), ``doc`` (a sentence), ``grain`` (one row per what), ``needs`` (names it reads) and
+        ``columns``, a list of ``name``, ``type`` (in DuckDB's words) and ``doc`` (null where the view's SQL
+        says it all).
     """
     connection = connect_memory(StoredTables())
     try:
@@ -68,7 +70,7 @@ def views() -> list[dict[str, Any]]:
         for kind in KINDS
         for query in sqlassets.load(kind).values()
     ]
-    order = ("table", "view", "internal")
+    order = (*KINDS.values(), "internal")
     return sorted(described, key=lambda one: (order.index(one["kind"]), one["name"]))
 
 
@@ -87,10 +89,10 @@ def view(name: str) -> dict[str, Any]:
 def _description(query: sqlassets.Query, columns: list[dict[str, Any]]) -> dict[str, Any]:
     table = TABLES.get(query.name)
     docs = {column.name: column.doc for column in table.columns} if table else {}
-    kind = "view" if query.kind == "views" else "table" if table else "internal"
+    is_internal = query.kind == "tables" and table is None
     return {
         "name": query.name,
-        "kind": kind,
+        "kind": "internal" if is_internal else KINDS[query.kind],
         "doc": query.doc,
         "grain": query.grain,
         "needs": list(query.needs),

@@ -157,6 +157,11 @@ def _spell_instant(number: int, unit: int) -> str:
     return f"{_spell_date(days, unit)}T{_spell_time(rest, unit)}"
 
 
+def instant_text(at_us: int | None) -> str | None:
+    """An instant in microseconds since 1970, UTC, as a column of instants spells it."""
+    return None if at_us is None else _spell_instant(at_us, _PER_SECOND["us"]) + "Z"
+
+
 def _duration(interval: Any) -> str:
     """Months, days and seconds, which do not add up to one another."""
     seconds = f"{interval.nanoseconds / 1e9:.9f}".rstrip("0").rstrip(".")

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from dsh_lake import __version__
-from dsh_lake.cli import query, scan
+from dsh_lake.cli import lake, query, scan, show
+from dsh_lake.version import __version__
 
 app = typer.Typer(
     name="dsh-lake",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -26,6 +26,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def main(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -44,9 +45,17 @@ def main(
 
     Exit codes: 0 clean; 2 findings, where a command says so; 1 could not do its work; 130 interrupted.
     """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
-app.command()(scan.scan)
-app.command()(query.sessions)
-app.command()(query.sql)
-app.command()(query.views)
+for command, answer in (
+    (scan.scan, "What is in my archives? Reads them into the lake."),
+    (query.sessions, "Which sessions are there? Newest first."),
+    (show.show, "What does this record say, and where exactly is it?"),
+    (query.sql, "Any question, in SQL."),
+    (query.views, "What tables and views are there to be asked?"),
+    (lake.doctor, "What is installed, and is the lake sound?"),
+    (lake.compact, "Make the lake smaller and faster."),
+):
+    app.command(short_help=answer)(command)

@@ -25,9 +25,7 @@ from dsh_lake.errors import UsageError
 def sql(
     query: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[QUERY]", show_default=False, help="One SQL query. Default: what stdin says."
-        ),
+        typer.Argument(metavar="QUERY", show_default=False, help="One SQL query. Default: what stdin says."),
     ] = None,
     file: Annotated[
         Path | None,
@@ -104,7 +102,7 @@ def views(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]", show_default=False, help="Show this one, with its columns and its SQL."
+            metavar="NAME", show_default=False, help="Show this one, with its columns and its SQL."
         ),
     ] = None,
     output_format: DocumentFormatOption = None,

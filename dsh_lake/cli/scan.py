@@ -25,7 +25,7 @@ def scan(
     roots: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[ROOT]...",
+            metavar="ROOT",
             show_default=False,
             help="DSH homes, other folders, or single files. Default: $DSH_HOME, else ~/.dsh.",
         ),

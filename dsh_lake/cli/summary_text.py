@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dsh_lake.cli.layout import NOTHING, Column, table
+from dsh_lake.cli.numbers import percent, size
 from dsh_lake.terminal_text import terminal_text
 
 _PAGE = 100
@@ -50,7 +51,7 @@ def summary_text(summary: Summary, width: int | None) -> str:
 
 def _what_happened(summary: Summary) -> list[str]:
     calls, errors, interrupted = (summary[f"tool_{name}"] for name in ("calls", "errors", "interrupted"))
-    ended = [f"{errors:,} failed ({_percent(summary['tool_error_rate'])})" if errors else "none failed"]
+    ended = [f"{errors:,} failed ({percent(summary['tool_error_rate'])})" if errors else "none failed"]
     if interrupted:
         ended.append(f"{interrupted:,} interrupted")
     subagents = summary["subagent_sessions"]
@@ -71,10 +72,10 @@ def _what_happened(summary: Summary) -> list[str]:
 
 def _facts(*facts: tuple[str, int, Sequence[str]]) -> list[str]:
     """Lines of a name, a count to the right, and remarks."""
-    size = max(len(name) for name, _, _ in facts)
+    longest = max(len(name) for name, _, _ in facts)
     places = max(len(f"{count:,}") for _, count, _ in facts)
     return [
-        f"{name:<{size}}  {count:>{places},}" + (f"   {', '.join(remarks)}" if remarks else "")
+        f"{name:<{longest}}  {count:>{places},}" + (f"   {', '.join(remarks)}" if remarks else "")
         for name, count, remarks in facts
     ]
 
@@ -90,7 +91,7 @@ def _tokens(summary: Summary, width: int | None) -> list[str]:
             for bucket, heading in _BUCKETS.items()
         ),
     ]
-    share = _percent(summary["cache_read_share"])
+    share = percent(summary["cache_read_share"])
     return [*table(columns, width), f"{share} of all prompt tokens were read from the cache"]
 
 
@@ -103,7 +104,7 @@ def _tools(summary: Summary, width: int | None) -> list[str]:
         Column("calls", [f"{tool['calls']:,}" for tool in tools], is_number=True),
         Column("errors", [f"{tool['errors']:,}" for tool in tools], is_number=True),
         Column(
-            "", [_percent(tool["errors"] / tool["calls"]) if tool["errors"] else "" for tool in tools], True
+            "", [percent(tool["errors"] / tool["calls"]) if tool["errors"] else "" for tool in tools], True
         ),
     ]
     return table(columns, width)
@@ -127,7 +128,7 @@ def _files(summary: Summary) -> list[str]:
         [f"{summary['recovered_lines']:,} more saved from torn ends"] if summary["recovered_lines"] else []
     )
     lines += [
-        f"{_size(summary['compressed_bytes'])} on disk, {_size(summary['decoded_bytes'])} of text",
+        f"{size(summary['compressed_bytes'])} on disk, {size(summary['decoded_bytes'])} of text",
         f"{', '.join(frames)}; {', '.join(read)}",
     ]
     if summary["cassettes"]:
@@ -163,20 +164,3 @@ def _finding(finding: Mapping[str, Any], width: int) -> Iterable[str]:
     message = terminal_text(finding["message"]) + (f", at {position}" if position else "")
     yield f"  {finding['severity']} {finding['code']}: {place}"
     yield from textwrap.wrap(message, width, initial_indent="      ", subsequent_indent="      ")
-
-
-# -- numbers -----------------------------------------------------------------------------------------------
-
-
-def _percent(share: float | None) -> str:
-    return NOTHING if share is None else f"{share:.1%}"
-
-
-def _size(count: int) -> str:
-    """Bytes in the largest decimal unit that leaves at least one whole."""
-    size = float(count)
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
-        size /= 1000
-    return f"{size:,.1f} GB"

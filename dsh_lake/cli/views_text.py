@@ -12,6 +12,7 @@ _PAGE = 100
 _HEADS = {
     "table": "Tables",
     "view": "Views, built on the tables",
+    "check": "Checks, empty when all is well",
 }
 
 
@@ -19,10 +20,10 @@ def views_text(described: Sequence[Mapping[str, Any]], width: int | None) -> str
     """All tables and views: a sentence, what a row is, and the names of the columns."""
     lines: list[str] = []
     for kind, head in _HEADS.items():
-        lines += [head, ""]
-        for one in described:
-            if one["kind"] == kind:
-                lines += _entry(one, width or _PAGE)
+        of_kind = [one for one in described if one["kind"] == kind]
+        lines += [head, ""] if of_kind else []
+        for one in of_kind:
+            lines += _entry(one, width or _PAGE)
     lines += [
         "The columns of one with their types, and its SQL: dsh-lake views NAME",
         "Its rows: dsh-lake sql 'from NAME'",
@@ -43,19 +44,18 @@ def _entry(one: Mapping[str, Any], width: int) -> list[str]:
 
 def view_text(one: Mapping[str, Any], width: int | None) -> str:
     """One table or view: sentence, columns and SQL."""
-    columns = one["columns"]
+    described = one["columns"]
+    columns = [
+        Column("column", [column["name"] for column in described]),
+        Column("type", [column["type"].lower() for column in described]),
+    ]
+    if any(column["doc"] for column in described):
+        columns.append(Column("what it is", [column["doc"] or "" for column in described]))
     lines = [
         f"{one['name']}: {one['doc']}",
         f"{one['grain'].capitalize()}.",
         "",
-        *table(
-            [
-                Column("column", [column["name"] for column in columns]),
-                Column("type", [column["type"].lower() for column in columns]),
-                Column("what it is", [column["doc"] or "" for column in columns]),
-            ],
-            width,
-        ),
+        *table(columns, width),
         "",
         one["sql"].rstrip("\n"),
     ]

@@ -1,0 +1,3 @@
+"""The version of the package, as in ``pyproject.toml``."""
+
+__version__ = "0.1.0"
