@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from dsh_lake.schemas import TABLES, stored_schema
 from dsh_lake.tables.sink import RowSink
 
-COMPRESSION_LEVEL = 3
+COMPRESSION_LEVEL = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,78 +257,69 @@ class SessionLines:
         self.state.step = None
 
     def _request(self, head: Head, when: When, record: records.Request, envelope: Envelope) -> None:
-        asked = record.header.config if record.header is not UNSET else record
-        if asked is not UNSET:
-            self.state.provider = None if asked.provider is UNSET else asked.provider
-            self.state.model = None if asked.model is UNSET else asked.model
+        asked = record if record.header is None else record.header.config
+        if asked is not None:
+            self.state.provider, self.state.model = asked.provider, asked.model
 
     def _title(self, head: Head, when: When, record: records.Title, envelope: Envelope) -> None:
-        if record.title is not UNSET and self._with_content and self._counts:
+        if record.title is not None and self._with_content and self._counts:
             self.state.title = record.title
 
     def _end_seed(self, head: Head, when: When, record: records.EndSeed, envelope: Envelope) -> None:
         state = self.state
-        seq = head[-1]
         is_marked = state.header is not None and state.header.format_version >= 2
-        if record.inherited is True and is_marked and self._counts:
-            state.inherited_cut = seq
+        if record.inherited and is_marked and self._counts:
+            state.inherited_cut = head[1]
             state.inherited_events = state.events - 1
 
     def _user_message(self, head: Head, when: When, record: records.UserMessage, envelope: Envelope) -> None:
-        message = record if record.message is UNSET else record.message
-        self._message("user", head, when, message, envelope)
+        self._message("user", head, when, record.message or record, envelope)
 
     def _wrapped(self, head: Head, when: When, record: records.WrappedMessage, envelope: Envelope) -> None:
         role = envelope.type.partition("/")[0]
-        message = records.Message() if record.message is UNSET else record.message
-        self._message(role, head, when, message, envelope)
+        self._message(role, head, when, record.message or records.Message(), envelope)
 
     def _message(
-        self, role: str, head: Head, when: When, message: records.Message, envelope: Envelope, **more: bool
+        self,
+        role: str,
+        head: Head,
+        when: When,
+        message: records.Message,
+        envelope: Envelope,
+        is_interrupted: bool = False,
     ) -> None:
-        header = self.state.header
-        row = message_row(
-            head,
-            when,
-            role,
-            message,
-            source=message.source,
-            is_top_level=header is not None and header.origin != "subagent",
-            is_replacement=records.is_replacement(envelope),
-            **more,
-        )
+        header, replaces = self.state.header, records.is_replacement(envelope)
+        is_top_level = header is not None and header.origin != "subagent"
+        row = message_row(head, when, role, message, is_top_level, replaces, is_interrupted)
         self._rows["messages"].append(row)
 
     def _assistant(
         self, head: Head, when: When, record: records.AssistantMessage, envelope: Envelope
     ) -> None:
-        message = record.message
-        if message is UNSET:
-            message = records.Message(content=record.content, source=record.source)
-        self._message("assistant", head, when, message, envelope, is_interrupted=record.interrupted is True)
+        message = record.message or records.Message(content=record.content, source=record.source)
+        self._message("assistant", head, when, message, envelope, bool(record.interrupted))
         self._sample(head, when, "message", self._asked(message.source), _usage_of(record))
 
     def _attempt(self, head: Head, when: When, record: records.AssistantMessage, envelope: Envelope) -> None:
         self._sample(head, when, "attempt", self._asked(record.source), _usage_of(record))
 
     def _chunk(self, head: Head, when: When, record: records.AssistantChunk, envelope: Envelope) -> None:
-        if record.chunk is not UNSET and record.chunk.type == "usage":
-            self._sample(head, when, "attempt", self._asked(UNSET), record.chunk.usage)
+        if record.chunk is not None and record.chunk.type == "usage":
+            self._sample(head, when, "attempt", self._asked(None), record.chunk.usage)
 
     def _compaction(self, head: Head, when: When, record: records.Compaction, envelope: Envelope) -> None:
         source = records.MessageSource(provider=record.provider, model=record.model)
         self._sample(head, when, "compaction", self._asked(source), record.usage)
 
-    def _asked(self, source: Any) -> Asked:
+    def _asked(self, source: records.MessageSource | None) -> Asked:
         """Whom the call was addressed to: as the record says, else as the open request says."""
-        state = self.state
-        if source is UNSET or source.model is UNSET:
-            return Asked(state.provider, state.model, None)
-        served = None
-        if source.replay_state is not UNSET and source.replay_state.response is not UNSET:
-            model = source.replay_state.response.response_model
-            served = None if model is UNSET else model
-        return Asked(None if source.provider is UNSET else source.provider, source.model, served)
+        if source is None or source.model is None:
+            return self.state.provider, self.state.model, None
+        replay = source.replay_state
+        served = (
+            replay.response.response_model if replay is not None and replay.response is not None else None
+        )
+        return source.provider, source.model, served
 
     def _sample(self, head: Head, when: When, kind: Kind, asked: Asked, usage: Any) -> None:
         if not is_stated(usage):

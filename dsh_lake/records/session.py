@@ -93,37 +93,37 @@ class Place(Struct, gc=False):
 class Block(Struct, rename="camel", gc=False):
     """A content block; of a tool-result wrapper (v0 to v3) also what it wraps."""
 
-    type: str | Opt = UNSET
-    text: str | Opt = UNSET
-    content: list[Block] | Opt = UNSET
-    is_error: bool | Opt = UNSET
-    tool_call_id: str | Opt = UNSET
+    type: str | None = None
+    text: str | None = None
+    content: list[Block] | None = None
+    is_error: bool | None = None
+    tool_call_id: str | None = None
 
 
 class Response(Struct, rename="camel", gc=False):
-    response_model: str | Opt = UNSET
+    response_model: str | None = None
 
 
 class ReplayState(Struct, gc=False):
-    response: Response | Opt = UNSET
+    response: Response | None = None
 
 
 class MessageSource(Struct, rename="camel", gc=False):
-    kind: str | Opt = UNSET
-    plugin: str | Opt = UNSET
-    provider: str | Opt = UNSET
-    model: str | Opt = UNSET
-    call_id: str | Opt = UNSET
-    replay_state: ReplayState | Opt = UNSET
+    kind: str | None = None
+    plugin: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    call_id: str | None = None
+    replay_state: ReplayState | None = None
 
 
 class Message(Struct, rename="camel", gc=False):
-    id: str | Opt = UNSET
-    role: str | Opt = UNSET
-    content: list[Block] | Opt = UNSET
-    source: MessageSource | Opt = UNSET
-    is_error: bool | Opt = UNSET
-    tool_call_id: str | Opt = UNSET
+    id: str | None = None
+    role: str | None = None
+    content: list[Block] | None = None
+    source: MessageSource | None = None
+    is_error: bool | None = None
+    tool_call_id: str | None = None
 
 
 class Usage(Struct, rename="camel", gc=False):
@@ -131,19 +131,19 @@ class Usage(Struct, rename="camel", gc=False):
 
     input_tokens: Count
     output_tokens: Count
-    cache_read_tokens: Count | Opt | None = UNSET
-    cache_write_tokens: Count | Opt | None = UNSET
-    reasoning_tokens: Count | Opt | None = UNSET
-    total_tokens: Count | Opt | None = UNSET
+    cache_read_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    total_tokens: Count | None = None
 
 
 class Chunk(Struct, gc=False):
-    type: str | Opt = UNSET
+    type: str | None = None
     usage: OptRaw = UNSET
 
 
 class ChunkRecord(Struct, gc=False):
-    chunk: Chunk | Opt = UNSET
+    chunk: Chunk | None = None
 
 
 class UserMessage(Message):
@@ -151,88 +151,88 @@ class UserMessage(Message):
 
     turn: int | Opt | None = UNSET
     step: int | Opt | None = UNSET
-    message: Message | Opt = UNSET
+    message: Message | None = None
 
 
 class WrappedMessage(Place):
     """``system/message``, ``developer/message``."""
 
-    message: Message | Opt = UNSET
+    message: Message | None = None
 
 
 class AssistantMessage(WrappedMessage):
     """``assistant/message`` (``message``, ``usage``) and ``assistant/attempt`` (``source``, ``stream``)."""
 
     usage: OptRaw = UNSET
-    interrupted: bool | Opt = UNSET
-    source: MessageSource | Opt = UNSET
-    content: list[Block] | Opt = UNSET
+    interrupted: bool | None = None
+    source: MessageSource | None = None
+    content: list[Block] | None = None
     stream: OptRaw = UNSET
 
 
 class AssistantChunk(Place):
-    chunk: Chunk | Opt = UNSET
+    chunk: Chunk | None = None
 
 
 class ToolCall(Place, rename="camel"):
-    call_id: str | Opt = UNSET
-    name: str | Opt = UNSET
-    arguments: str | Opt = UNSET
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
 
 
 class ToolFailure(Struct, gc=False):
-    name: str | Opt = UNSET
-    code: str | Opt = UNSET
+    name: str | None = None
+    code: str | None = None
 
 
 class ToolResult(Place, rename="camel"):
     """``tool/result`` in its three shapes: message (v4), wrapper inside a message, flat."""
 
-    message: Message | Opt = UNSET
+    message: Message | None = None
     error: Any = None
-    call_id: str | Opt = UNSET
-    content: list[Block] | Opt = UNSET
-    is_error: bool | Opt = UNSET
+    call_id: str | None = None
+    content: list[Block] | None = None
+    is_error: bool | None = None
 
 
 class RequestConfig(Struct, gc=False):
-    provider: str | Opt = UNSET
-    model: str | Opt = UNSET
+    provider: str | None = None
+    model: str | None = None
 
 
 class RequestHead(Struct, gc=False):
-    config: RequestConfig | Opt = UNSET
+    config: RequestConfig | None = None
 
 
 class Request(Place):
     """``request/header`` (``header.config``) and ``request/context`` (fields at top level)."""
 
-    header: RequestHead | Opt = UNSET
-    provider: str | Opt = UNSET
-    model: str | Opt = UNSET
+    header: RequestHead | None = None
+    provider: str | None = None
+    model: str | None = None
 
 
 class Title(Place):
-    title: str | Opt = UNSET
+    title: str | None = None
 
 
 class EndSeed(Place):
-    inherited: bool | Opt = UNSET
+    inherited: bool | None = None
 
 
 class Compaction(Place):
-    provider: str | Opt = UNSET
-    model: str | Opt = UNSET
+    provider: str | None = None
+    model: str | None = None
     usage: OptRaw = UNSET
 
 
 class PackedRow(Place):
     """A storage row of v0 and v1 that stands for several ``assistant/chunk`` events."""
 
-    index: int | Opt = UNSET
-    dt: list[int] | Opt = UNSET
-    texts: list[Raw] | Opt = UNSET
-    args: list[Raw] | Opt = UNSET
+    index: int | None = None
+    dt: list[int] | None = None
+    texts: list[Raw] | None = None
+    args: list[Raw] | None = None
     id: OptRaw = UNSET
     name: OptRaw = UNSET
 
@@ -443,7 +443,7 @@ def last_stream_usage(stream: OptRaw) -> OptRaw:
             return UNSET
     for record in reversed(records):
         chunk = record.chunk
-        if chunk is not UNSET and chunk.type == "usage" and is_stated(chunk.usage):
+        if chunk is not None and chunk.type == "usage" and is_stated(chunk.usage):
             found: Raw = chunk.usage
             return found
     return UNSET
@@ -469,14 +469,14 @@ def token_count(value: Any) -> int | Literal["bad"] | None:
     return whole if whole is not UNSET and 0 <= whole <= MAX_COUNT else "bad"
 
 
-def source_kind(source: MessageSource | Opt, role: str) -> str | None:
+def source_kind(source: MessageSource | None, role: str) -> str | None:
     """Who wrote a message, in v4's words.
 
     Source: session-generations.md 6.4 (the producer kinds that replace ``plugin``).
     """
-    if source is UNSET or source.kind is UNSET:
+    if source is None:
         return None
-    if source.kind != "plugin" or source.plugin is UNSET:
+    if source.kind != "plugin" or source.plugin is None:
         return source.kind
     plugin = source.plugin
     if plugin == "@deepseek-ai/dsh-system-prompt":

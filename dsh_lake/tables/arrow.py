@@ -7,9 +7,10 @@ and are joined into one buffer instead of being decoded and encoded again.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
 from typing import Any
 
 import pyarrow as pa
@@ -36,8 +37,15 @@ def to_batch(table: str, rows: Sequence[Row], runs: Sequence[tuple[int, Marks]])
 
 
 def _mark_column(runs: Sequence[tuple[int, Marks]], at: int, arrow_type: pa.DataType) -> pa.Array:
-    parts = [pa.repeat(pa.scalar(marks[at], arrow_type), length) for length, marks in runs]
-    return pa.concat_arrays(parts) if parts else pa.array([], arrow_type)
+    total = sum(length for length, _ in runs)
+    values = {marks[at] for _, marks in runs}
+    if len(values) == 1:
+        return pa.repeat(pa.scalar(values.pop(), arrow_type), total)
+    if arrow_type == pa.int64():
+        # Hundreds of short runs: joined as bytes in one go, each the eight bytes of a value, repeated.
+        joined = b"".join(marks[at].to_bytes(8, sys.byteorder) * length for length, marks in runs)
+        return pa.Array.from_buffers(arrow_type, total, [None, pa.py_buffer(joined)])
+    return pa.array(chain.from_iterable(repeat(marks[at], length) for length, marks in runs), arrow_type)
 
 
 def _build(column: Column, arrow_type: pa.DataType, values: Sequence[Any]) -> pa.Array:

@@ -15,7 +15,7 @@ class PackedMembers:
 
     def __init__(self, kind: str, row: PackedRow) -> None:
         texts = row.args if kind == "tool-call-chunks" else row.texts
-        if texts is UNSET or row.dt is UNSET or not texts or len(row.dt) != len(texts) - 1:
+        if not texts or row.dt is None or len(row.dt) != len(texts) - 1:
             raise ValueError("a packed row needs one text per member and one time step less")
         self.kind = kind
         self.texts: list[Raw] = texts

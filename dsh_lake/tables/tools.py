@@ -5,10 +5,8 @@ Source: session-archive.md section 7, session-generations.md section 5.
 
 from __future__ import annotations
 
-from msgspec import UNSET
-
 from dsh_lake.records.arguments import arguments_sha256
-from dsh_lake.records.session import Block, Opt, ToolCall, ToolResult
+from dsh_lake.records.session import Block, ToolCall, ToolResult
 from dsh_lake.records.strict_json import without_surrogates
 from dsh_lake.tables.messages import text_chars
 from dsh_lake.tables.place import Head, Row, When
@@ -18,54 +16,36 @@ _REPAIR_PREFIXES = ("interrupted-tool-result-", "forked-tool-result-")
 
 def tool_call_row(head: Head, when: When, call: ToolCall, with_content: bool) -> Row:
     """The row of a ``tool/call``. The digest of the arguments is null when they are no JSON."""
-    arguments = None if call.arguments is UNSET else call.arguments
+    arguments = call.arguments
     digest = None if arguments is None else arguments_sha256(arguments)
-    return (
-        *head,
-        _known(call.call_id),
-        *when,
-        _known(call.name),
-        arguments if with_content else None,
-        digest,
-    )
+    return (*head, call.call_id, *when, call.name, arguments if with_content else None, digest)
 
 
 def tool_result_row(head: Head, when: When, result: ToolResult, is_replacement: bool) -> Row:
     """The row of a ``tool/result`` of any generation."""
     call_id, is_error, blocks = _unwrap(result)
-    failure = result.error if isinstance(result.error, dict) else {}
-    message_id = result.message.id if result.message is not UNSET else UNSET
-    if message_id is not UNSET and message_id.startswith(_REPAIR_PREFIXES):
+    error, name, code = result.error, None, None
+    if isinstance(error, dict):
+        name, code = _text(error.get("name")), _text(error.get("code"))
+    message_id = result.message.id if result.message is not None else None
+    if message_id is not None and message_id.startswith(_REPAIR_PREFIXES):
         status = "interrupted"
     else:
-        status = "error" if is_error is True or result.error is not None else "ok"
-    return (
-        *head,
-        _known(call_id),
-        *when,
-        status,
-        _text(failure.get("name")),
-        _text(failure.get("code")),
-        text_chars(blocks),
-        is_replacement,
-    )
+        status = "error" if is_error or error is not None else "ok"
+    return (*head, call_id, *when, status, name, code, text_chars(blocks), is_replacement)
 
 
-def _unwrap(result: ToolResult) -> tuple[str | Opt, bool | Opt, list[Block] | Opt]:
+def _unwrap(result: ToolResult) -> tuple[str | None, bool | None, list[Block] | None]:
     """Call id, error flag and content blocks, from wherever this generation keeps them."""
     message = result.message
-    if message is UNSET:
+    if message is None:
         return result.call_id, result.is_error, result.content
-    call_id = message.source.call_id if message.source is not UNSET else UNSET
     is_error, blocks, named = message.is_error, message.content, message.tool_call_id
-    if blocks is not UNSET and blocks and blocks[0].type == "tool-result":
+    if blocks and blocks[0].type == "tool-result":
         wrapper = blocks[0]
         is_error, blocks, named = wrapper.is_error, wrapper.content, wrapper.tool_call_id
-    return (named if call_id is UNSET else call_id), is_error, blocks
-
-
-def _known(value: str | Opt) -> str | None:
-    return None if value is UNSET else value
+    source = message.source
+    return (source.call_id if source is not None else None) or named, is_error, blocks
 
 
 def _text(value: object) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
 from dsh_lake.records.session import Usage, is_stated, read_usage, token_count
 from dsh_lake.tables.place import Head, Row, When
@@ -21,24 +21,20 @@ OPTIONAL = ("cacheReadTokens", "cacheWriteTokens", "reasoningTokens", "totalToke
 _NONE: tuple[None, ...] = (None,) * 6
 
 
-class Asked(NamedTuple):
-    """Whom a call was addressed to, and which model answered where that is known."""
-
-    provider: str | None
-    model: str | None
-    served_model: str | None
+Asked = tuple[str | None, str | None, str | None]
+"""Provider and model that a call was addressed to, and the model that answered where that is known."""
 
 
 class Sample(NamedTuple):
     """Token counts of a sample in table order, and the names of those that are no counts."""
 
     counts: tuple[int | None, ...]
-    bad: tuple[str, ...]
+    bad: tuple[str, ...] = ()
 
     @property
     def is_usable(self) -> bool:
         """Whether the required counts are numbers: without them a sample is not counted."""
-        return not any(name in self.bad for name in REQUIRED)
+        return not self.bad or not any(name in self.bad for name in REQUIRED)
 
 
 def read_sample(raw: Raw) -> Sample:
@@ -50,18 +46,11 @@ def read_sample(raw: Raw) -> Sample:
     usage = read_usage(raw)
     if not isinstance(usage, Usage):
         return _judge(usage)
+    sent, given = usage.input_tokens, usage.output_tokens
     read, written = usage.cache_read_tokens, usage.cache_write_tokens
-    if read is UNSET and written is UNSET and not usage.input_tokens and not usage.output_tokens:
-        return Sample(_NONE, ())
-    counts = (
-        usage.input_tokens,
-        usage.output_tokens,
-        read,
-        written,
-        usage.reasoning_tokens,
-        usage.total_tokens,
-    )
-    return Sample(tuple(None if count is UNSET else count for count in counts), ())
+    if read is None and written is None and not sent and not given:
+        return Sample(_NONE)
+    return Sample((sent, given, read, written, usage.reasoning_tokens, usage.total_tokens))
 
 
 def _judge(usage: dict[str, Any]) -> Sample:
