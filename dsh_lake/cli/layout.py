@@ -1,8 +1,8 @@
 """Columns of text for people: aligned by what a terminal shows, not by characters.
 
-On a terminal the widest columns give way until a line fits, and what does not fit at all is shown one value
-a line. Elsewhere every line is as long as it needs to be, so that nothing is lost and the output is the same
-everywhere.
+On a terminal the widest columns of text give way until a line fits, numbers never, and what does not fit at
+all is shown one value a line. Elsewhere every line is as long as it needs to be: nothing is lost, and the
+output is the same everywhere.
 """
 
 from __future__ import annotations
@@ -15,38 +15,37 @@ from rich.cells import cell_len, set_cell_size
 GAP = "  "
 NOTHING = "-"
 """What stands for a value that is not known."""
-_NARROWEST = 8
+_NARROWEST = 9
+_LONGEST = 1000
 
 
 class Column(NamedTuple):
-    """A heading and its cells, which are safe to show."""
+    """A heading and its cells, which are safe to show. A rigid column is shown in full or not as one."""
 
     heading: str
     cells: Sequence[str]
     is_number: bool = False
+    is_rigid: bool = False
 
 
 def table(columns: Sequence[Column], width: int | None = None) -> list[str]:
     """The lines of a table with its headings, no wider than ``width`` where one is given."""
     widths = [max(map(cell_len, (column.heading, *column.cells))) for column in columns]
-    if width is not None and not _narrow(widths, width):
-        return _records(columns, width)
+    if width is not None and not _narrow(columns, widths, width):
+        return _records(columns)
     rows = zip(*(column.cells for column in columns), strict=True)
     headings = [column.heading for column in columns]
     return [_line(columns, widths, row) for row in (headings, *rows)]
 
 
-def _narrow(widths: list[int], width: int) -> bool:
-    """Take from the widest columns until all fit; False where that leaves one too narrow to be read."""
-    while (excess := sum(widths) + len(GAP) * (len(widths) - 1) - width) > 0:
-        widest = max(widths)
-        if widest <= _NARROWEST:
-            return False
-        following = max((other for other in widths if other < widest), default=0)
-        number = widths.index(widest)
-        widths[number] = (
-            max(_NARROWEST, following, widest - excess) if widths.count(widest) == 1 else widest - 1
-        )
+def _narrow(columns: Sequence[Column], widths: list[int], width: int) -> bool:
+    """Take from the widest columns of text until all fit; False if they would become too narrow to read."""
+    excess = sum(widths) + len(GAP) * (len(widths) - 1) - width
+    soft = [number for number, column in enumerate(columns) if not (column.is_number or column.is_rigid)]
+    if excess > sum(max(0, widths[number] - _NARROWEST) for number in soft):
+        return False
+    for _ in range(excess):
+        widths[max(soft, key=lambda number: widths[number])] -= 1
     return True
 
 
@@ -66,15 +65,14 @@ def fitted(cell: str, size: int, *, to_right: bool = False) -> str:
     return " " * (size - taken) + cell if to_right else cell + " " * (size - taken)
 
 
-def _records(columns: Sequence[Column], width: int) -> list[str]:
+def _records(columns: Sequence[Column]) -> list[str]:
     """One value a line, and an empty line between rows."""
-    size = max(cell_len(column.heading) for column in columns)
+    longest = max(cell_len(column.heading) for column in columns)
     lines = []
     for number in range(len(columns[0].cells)):
         lines += [""] if number else []
         for column in columns:
             cell = column.cells[number]
-            room = max(_NARROWEST, width - size - len(GAP))
-            shown = fitted(cell, room).rstrip() if cell_len(cell) > room else cell
-            lines.append(f"{fitted(column.heading, size)}{GAP}{shown}".rstrip())
+            shown = cell if cell_len(cell) <= _LONGEST else fitted(cell, _LONGEST)
+            lines.append(f"{fitted(column.heading, longest)}{GAP}{shown}".rstrip())
     return lines

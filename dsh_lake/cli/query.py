@@ -94,8 +94,16 @@ def sessions(
     from dsh_lake.sessions import sessions as list_sessions
 
     chosen = row_format(output_format, output)
-    rows = list_sessions(lake, as_of=as_of).to_reader()
-    print_result(rows, chosen, output, limit, table_limit=50, columns=session_columns)
+    rows = list_sessions(lake, as_of=as_of)
+    print_result(
+        rows.to_reader(),
+        chosen,
+        output,
+        limit,
+        table_limit=50,
+        columns=session_columns,
+        total=rows.num_rows,
+    )
 
 
 def views(

@@ -26,12 +26,14 @@ def print_result(
     *,
     table_limit: int,
     columns: Columns,
+    total: int | None = None,
 ) -> None:
     """Print the first rows: ``limit`` many, where 0 is all and None the format's own choice.
 
     Args:
         table_limit: how many rows a table shows unless another number is asked for.
         columns: the columns of a table for people, from the rows to be shown.
+        total: how many rows there are, where that is known.
     """
     if limit is None:
         limit = table_limit if chosen is RowFormat.TABLE else 0
@@ -41,7 +43,8 @@ def print_result(
     else:
         print_rows(first.rows, chosen, output)
     if first.left_out:
-        narration.note(f"the first {limit:,} rows are shown, more follow: --limit 0 shows all")
+        more = "more" if total is None else f"{total - limit:,} more"
+        narration.note(f"the first {limit:,} rows; there are {more}: --limit 0 shows all")
 
 
 class _First:

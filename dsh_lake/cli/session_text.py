@@ -15,14 +15,17 @@ _COUNTS = ("turns", "tools", "errors", "tokens")
 
 
 def session_columns(rows: pa.Table) -> list[Column]:
-    """The columns of the sessions; times to the minute, counts with separators."""
+    """The columns of the sessions: times to the minute, counts with separators, names without what all
+    of them begin with. The beginning of an id is enough for ``dsh-lake show``."""
     texts = {name: cells(rows.column(name)) for name in rows.schema.names}
     return [
-        Column("time (UTC)", [_minute(time) for time in texts["time"]]),
-        *(Column(name, texts[name]) for name in ("title", "workspace", "model")),
+        Column("time (UTC)", [_minute(time) for time in texts["time"]], is_rigid=True),
+        Column("title", texts["title"]),
+        Column("workspace", [name.strip("-") or name for name in texts["workspace"]]),
+        Column("model", texts["model"]),
         *(Column(name, list(_grouped(rows.column(name).to_pylist())), is_number=True) for name in _COUNTS),
         Column("cost", texts["cost"], is_number=True),
-        Column("session_id", texts["session_id"]),
+        Column("session", [name.removeprefix("session-") for name in texts["session_id"]]),
     ]
 
 

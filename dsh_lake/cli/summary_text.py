@@ -36,11 +36,11 @@ Summary = Mapping[str, Any]
 def summary_text(summary: Summary, width: int | None) -> str:
     """The object of ``scan --format json`` on a page."""
     sections = [
-        [", ".join(map(terminal_text, summary["roots"]))],
+        [f"In {', '.join(map(terminal_text, summary['roots']))}:"],
         _what_happened(summary),
         _tokens(summary, width),
         _tools(summary, width),
-        _files(summary),
+        _files(summary, width or _PAGE),
         _findings(summary, width or _PAGE),
     ]
     return "\n".join("".join(f"{line}\n" for line in section) for section in sections if section)
@@ -91,8 +91,13 @@ def _tokens(summary: Summary, width: int | None) -> list[str]:
             for bucket, heading in _BUCKETS.items()
         ),
     ]
-    share = percent(summary["cache_read_share"])
-    return [*table(columns, width), f"{share} of all prompt tokens were read from the cache"]
+    share = summary["cache_read_share"]
+    cached = (
+        "no prompt tokens"
+        if share is None
+        else f"{percent(share)} of all prompt tokens were read from the cache"
+    )
+    return [*table(columns, width), cached]
 
 
 def _tools(summary: Summary, width: int | None) -> list[str]:
@@ -103,14 +108,12 @@ def _tools(summary: Summary, width: int | None) -> list[str]:
         Column("top tools", [terminal_text(tool["name"] or NOTHING) for tool in tools]),
         Column("calls", [f"{tool['calls']:,}" for tool in tools], is_number=True),
         Column("errors", [f"{tool['errors']:,}" for tool in tools], is_number=True),
-        Column(
-            "", [percent(tool["errors"] / tool["calls"]) if tool["errors"] else "" for tool in tools], True
-        ),
+        Column("error rate", [percent(tool["errors"] / tool["calls"]) for tool in tools], is_number=True),
     ]
     return table(columns, width)
 
 
-def _files(summary: Summary) -> list[str]:
+def _files(summary: Summary, width: int) -> list[str]:
     sources = summary["sources"]
     changes = [f"{sources[name]:,} {name}" for name in _CHANGES if sources[name]]
     left_out = [f"{sources[name]:,} {what}" for name, what in _NOT_COUNTED.items() if sources[name]]
@@ -133,10 +136,9 @@ def _files(summary: Summary) -> list[str]:
     ]
     if summary["cassettes"]:
         lines.append(f"{summary['cassettes']:,} cassettes, {summary['interactions']:,} recorded calls")
-    return [
-        *lines,
-        f"lake: {terminal_text(summary['lake'])} (scan {summary['scan_id']}, {summary['elapsed_s']:.1f} s)",
-    ]
+    about = f"scan {summary['scan_id']}, {summary['elapsed_s']:.1f} s"
+    wrapped = [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ")]
+    return [*wrapped, f"lake: {terminal_text(summary['lake'])} ({about})"]
 
 
 def _findings(summary: Summary, width: int) -> list[str]:
@@ -145,7 +147,9 @@ def _findings(summary: Summary, width: int) -> list[str]:
         return ["no findings: everything was read"]
     groups = Counter((finding["severity"], finding["code"]) for finding in findings)
     places = max(len(f"{count:,}") for count in groups.values())
-    lines = [f"{len(findings):,} findings"]
+    severities = Counter(severity for severity, _ in groups.elements())
+    counted = ", ".join(f"{count:,} {severity}" for severity, count in severities.items())
+    lines = [f"{len(findings):,} findings: {counted}"]
     lines += [f"  {severity}  {count:>{places},} {code}" for (severity, code), count in groups.items()]
     shown = findings[:_SHOWN_FINDINGS]
     lines += ["", "the first of them" if len(shown) < len(findings) else "each of them"]
@@ -157,10 +161,9 @@ def _findings(summary: Summary, width: int) -> list[str]:
 
 
 def _finding(finding: Mapping[str, Any], width: int) -> Iterable[str]:
-    place = terminal_text(finding["path"] or "")
     position = finding["position"] or ""
-    if position.startswith("line "):
-        place, position = f"{place}#L{position.removeprefix('line ')}", ""
-    message = terminal_text(finding["message"]) + (f", at {position}" if position else "")
-    yield f"  {finding['severity']} {finding['code']}: {place}"
+    is_line = position.startswith("line ")
+    where = f"#L{position.removeprefix('line ')}" if is_line else f" ({position})" if position else ""
+    yield f"  {finding['severity']} {finding['code']}: {terminal_text(finding['path'] or NOTHING)}{where}"
+    message = terminal_text(finding["message"])
     yield from textwrap.wrap(message, width, initial_indent="      ", subsequent_indent="      ")
