@@ -7,7 +7,28 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SLOW = ("polars", "duckdb", "pyarrow", "deltalake", "dataframely", "numpy")
+
+REPORT_MODULES = """
+import json, runpy, sys
+sys.argv = ["dsh-lake", *sys.argv[1:]]
+try:
+    runpy.run_module("dsh_lake.cli", run_name="__main__")
+except SystemExit as exit:
+    print(json.dumps({"code": exit.code or 0, "modules": sorted(sys.modules)}), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["scan", "--help"]], ids=" ".join)
+def test_help_loads_nothing_slow(arguments: list[str], project_root: Path) -> None:
+    command = [sys.executable, "-c", REPORT_MODULES, *arguments]
+    run = subprocess.run(command, cwd=project_root, check=True, capture_output=True, text=True)
+    report = json.loads(run.stderr)
+    assert report["code"] == 0
+    assert "Usage" in run.stdout
+    assert not {name.partition(".")[0] for name in report["modules"]} & set(SLOW)
 
 
 def test_the_package_loads_nothing_slow(project_root: Path) -> None:
