@@ -14,13 +14,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any, Protocol
 
 from dsh_lake.errors import DshLakeError
-from dsh_lake.ingest.session_file import FileTask
+from dsh_lake.ingest.files import FileTask
 from dsh_lake.ingest.source import Output, SourceRun
 
 OnRead = Callable[[int], None]
@@ -56,10 +57,23 @@ class WorkerFailed(DshLakeError):
 def serial(tasks: Sequence[FileTask], target: PartTarget, on_read: OnRead) -> list[Output]:
     """Read the files here, one after another."""
     run = _start(target)
-    for task in tasks:
-        run.read(task)
-        on_read(task.size_bytes)
-    return [run.finish()]
+    with _rare_collections():
+        for task in tasks:
+            run.read(task)
+            on_read(task.size_bytes)
+        return [run.finish()]
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Rows are many small tuples without cycles: looking for some among them after every few hundred is
+    work for nothing."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _start(target: PartTarget) -> SourceRun:
@@ -67,7 +81,7 @@ def _start(target: PartTarget) -> SourceRun:
 
 
 def processes(jobs: int) -> Mapper:
-    """A mapper over ``jobs`` worker processes; what is too little to be worth one is read here."""
+    """A mapper over ``jobs`` processes, this one among them; what is too little is read here alone."""
 
     def map_tasks(tasks: Sequence[FileTask], target: PartTarget, on_read: OnRead) -> list[Output]:
         total = sum(task.size_bytes for task in tasks)
@@ -77,10 +91,16 @@ def processes(jobs: int) -> Mapper:
         portions: SimpleQueue[list[FileTask]] = SimpleQueue()
         for portion in _portions(tasks, total // (count * _SHARES) + 1):
             portions.put(portion)
-        with ThreadPoolExecutor(count) as pool:
-            targets = [replace(target, prefix=f"{target.prefix}-{number}") for number in range(count)]
-            runs = [pool.submit(_drive, portions, each, on_read) for each in targets]
-            return [run.result() for run in runs]
+        here, *there = (replace(target, prefix=f"{target.prefix}-{number}") for number in range(count))
+        with ThreadPoolExecutor(len(there)) as pool:
+            runs = [pool.submit(_drive, portions, each, on_read) for each in there]
+            try:
+                outputs = [_read_here(portions, here, on_read)]
+            finally:
+                # Should reading fail here, nobody else need begin another portion.
+                while _next(portions) is not None:
+                    pass
+            return outputs + [run.result() for run in runs]
 
     return map_tasks
 
@@ -97,6 +117,17 @@ def _portions(tasks: Sequence[FileTask], size: int) -> Iterator[list[FileTask]]:
             portion, held = [], 0
     if portion:
         yield portion
+
+
+def _read_here(portions: SimpleQueue[list[FileTask]], target: PartTarget, on_read: OnRead) -> Output:
+    """Take part in the reading: this process has all it needs loaded and nothing else to do."""
+    run = _start(target)
+    with _rare_collections():
+        while (portion := _next(portions)) is not None:
+            for task in portion:
+                run.read(task)
+            on_read(sum(task.size_bytes for task in portion))
+        return run.finish()
 
 
 def _drive(portions: SimpleQueue[list[FileTask]], target: PartTarget, on_read: OnRead) -> Output:
@@ -142,7 +173,6 @@ def _receive(worker: subprocess.Popen[bytes]) -> Any:
 def _work(requests: IO[bytes], answers: IO[bytes]) -> None:
     """A worker's life: where to write, then portions, each answered by its size; None ends it."""
     os.umask(0o077)
-    gc.set_threshold(100_000, 50, 100)
     run = _start(pickle.load(requests))
     while (portion := pickle.load(requests)) is not None:
         for task in portion:
@@ -153,7 +183,8 @@ def _work(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 if __name__ == "__main__":
     try:
-        _work(sys.stdin.buffer, sys.stdout.buffer)
+        with _rare_collections():
+            _work(sys.stdin.buffer, sys.stdout.buffer)
     except (KeyboardInterrupt, EOFError):
         # Interrupted together with the process that reads our answers, or that one is gone.
         sys.exit(130)

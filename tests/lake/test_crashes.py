@@ -1,0 +1,160 @@
+"""A scan is visible wholly or not at all, whatever ends it, and whoever else is there."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dsh_lake import connect, scan
+from dsh_lake.errors import LakeBusy, NotALake, VersionMismatch
+from dsh_lake.lake import Lake
+from tests import logs
+from tests.lake.stored import rows_of
+
+SCAN = "import sys, dsh_lake; dsh_lake.scan(sys.argv[1], lake=sys.argv[2], jobs=int(sys.argv[3]))"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home large enough that a scan can be met at every stage, workers included."""
+    root = tmp_path_factory.mktemp("home")
+    noise = random.Random(7)
+    for number in range(40):
+        session = f"session-{number}"
+        frames = [logs.frame(logs.header(session))]
+        for seq in range(0, 60, 3):
+            text = noise.randbytes(4000).hex()
+            frames.append(logs.frame(logs.user(seq, text), logs.call(seq + 1, f"c{seq}")))
+            frames.append(logs.frame(logs.result(seq + 2, f"c{seq}")))
+        logs.log_path(root, session).write_bytes(b"".join(frames))
+    return root
+
+
+def _start(home: Path, lake: Path, jobs: int = 1) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", SCAN, str(home), str(lake), str(jobs)], stderr=subprocess.DEVNULL
+    )
+
+
+def test_killed_at_any_moment_and_run_again_it_is_as_if_scanned_once(home: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    began = time.monotonic()
+    assert _start(home, whole).wait() == 0
+    took = time.monotonic() - began
+    expected = rows_of(whole)
+    lake = tmp_path / "killed"
+    for number in range(10):
+        process = _start(home, lake)
+        time.sleep(took * (number + 1) / 11)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if Lake(lake).exists and Lake(lake).snapshot() is not None:
+            # Whatever is visible is a whole scan.
+            assert rows_of(lake) == expected
+    scan(home, lake=lake)
+    assert rows_of(lake) == expected
+    with connect(lake) as connection:
+        assert connection.sql("select count(*) from events").fetchall() == [(40 * 60,)]
+
+
+def test_two_scans_at_once_lose_and_double_nothing(home: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    scanning = [_start(home, lake) for _ in range(3)]
+    codes = [process.wait() for process in scanning]
+    assert 0 in codes
+    scan(home, lake=lake)
+    fresh = tmp_path / "fresh"
+    scan(home, lake=fresh)
+    assert rows_of(lake) == rows_of(fresh)
+
+
+def test_a_second_writer_is_told_that_the_lake_is_busy(home: Path, tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    with lake.writing(), pytest.raises(LakeBusy, match="lake busy"):
+        scan(home, lake=lake.path)
+    scan(home, lake=lake.path)
+
+
+def test_a_reader_sees_its_scan_while_others_go_on(home: Path, tmp_path: Path) -> None:
+    lake, own = tmp_path / "lake", tmp_path / "home"
+    path = logs.log_path(own, "s")
+    path.write_bytes(logs.frame(logs.header("s")) + logs.frame(logs.user(0, "a")))
+    scan(own, lake=lake)
+    with connect(lake) as reader:
+        for seq in range(1, 4):
+            with path.open("ab") as log:
+                log.write(logs.frame(logs.user(seq, "b")))
+            scan(own, lake=lake)
+            assert reader.sql("select count(*) from events").fetchall() == [(1,)]
+    with connect(lake) as reader:
+        assert reader.sql("select count(*) from events").fetchall() == [(4,)]
+
+
+def test_workers_and_one_process_make_the_same_lake(home: Path, tmp_path: Path) -> None:
+    for jobs in (1, 3):
+        assert _start(home, tmp_path / f"{jobs}", jobs).wait() == 0
+    assert rows_of(tmp_path / "1") == rows_of(tmp_path / "3")
+
+
+def test_a_catalog_left_behind_by_a_killed_scan_is_not_believed(home: Path, tmp_path: Path) -> None:
+    lake, own = tmp_path / "lake", tmp_path / "home"
+    path = logs.log_path(own, "s")
+    path.write_bytes(logs.frame(logs.header("s")) + logs.frame(logs.user(0, "a")))
+    scan(own, lake=lake)
+    old = {file: file.read_bytes() for file in lake.glob("*.duckdb")}
+    with path.open("ab") as log:
+        log.write(logs.frame(logs.user(1, "b")))
+    scan(own, lake=lake)
+    for file in lake.glob("*.duckdb"):
+        file.unlink()
+    for file, content in old.items():
+        file.write_bytes(content)
+    with connect(lake) as reader:
+        assert reader.sql("select count(*) from events").fetchall() == [(2,)]
+
+
+def test_a_lake_can_be_moved(home: Path, tmp_path: Path) -> None:
+    scan(home, lake=tmp_path / "lake")
+    moved = (tmp_path / "lake").rename(tmp_path / "elsewhere")
+    with connect(moved) as reader:
+        assert reader.sql("select count(*) from sessions").fetchall() == [(40,)]
+
+
+def test_lake_files_are_their_owners_only(home: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    before = os.umask(0)
+    try:
+        scan(home, lake=lake, jobs=2)
+    finally:
+        os.umask(before)
+    open_to_others = [path for path in [lake, *lake.rglob("*")] if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    assert not open_to_others
+
+
+def test_a_folder_with_other_things_does_not_become_a_lake(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(NotALake, match="folder of its own"):
+        scan(home, lake=tmp_path)
+    with pytest.raises(NotALake, match="no lake here"):
+        connect(tmp_path / "nowhere")
+
+
+def test_a_lake_has_one_content_mode(home: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    scan(home, lake=lake)
+    with pytest.raises(VersionMismatch, match="--full"):
+        scan(home, lake=lake, content=False)
+    scan(home, lake=lake, content=False, full=True)
+    with connect(lake) as reader:
+        assert reader.sql("select count(data), count(*) from events").fetchall() == [(0, 40 * 60)]
+        assert reader.sql("select count(arguments), count(arguments_sha256) from tool_calls").fetchall() == [
+            (0, 800)
+        ]
