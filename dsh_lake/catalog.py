@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dsh_lake.ingest.session_file import FileFacts, FileTask
+from dsh_lake.ingest.files import FileFacts, FileTask
 from dsh_lake.ingest.source import Outcome, Unread
 from dsh_lake.schemas import stored_schema
 from dsh_lake.sources import SourceFile, printable, workspace_of
@@ -40,20 +40,21 @@ class Plan:
     """Rows that differ from what the lake holds, by source_key."""
     found: list[int] = field(default_factory=list)
     """source_key of every file found on disk under the roots."""
-    new: int = 0
-    unchanged: int = 0
     missing: list[int] = field(default_factory=list)
     """source_key of remembered files that are gone, under these roots."""
+    tally: Tally = field(default_factory=lambda: Tally())
 
 
 @dataclass(slots=True)
 class Tally:
-    """How the files that were looked at have changed."""
+    """How the logs that were looked at have changed; cassettes are in none of these counts."""
 
+    found: int = 0
     new: int = 0
     grown: int = 0
     rewritten: int = 0
     unchanged: int = 0
+    missing: int = 0
 
 
 def source_id(path: str) -> str:
@@ -83,14 +84,19 @@ def plan(
         if row is None:
             row = _new_row(file, path, next_key)
             next_key += 1
-            result.new += 1
+            result.tally.new += _is_log(file.kind)
             is_new = True
         else:
             is_new = False
         key = row["source_key"]
         result.found.append(key)
+        result.tally.found += _is_log(file.kind)
         _plan_file(result, file, row, is_new, batch, read_all)
     return result
+
+
+def _is_log(kind: str) -> bool:
+    return kind != "cassette"
 
 
 def _plan_file(result: Plan, file: SourceFile, row: Row, is_new: bool, batch: int, read_all: bool) -> None:
@@ -99,13 +105,13 @@ def _plan_file(result: Plan, file: SourceFile, row: Row, is_new: bool, batch: in
     if file.is_superseded:
         if not (is_same and row["state"] == "superseded"):
             result.changed[key] = {**row, **_place(file), **_stat(file), **_SUPERSEDED}
-        result.unchanged += not is_new
+        result.tally.unchanged += not is_new  # cassettes are never superseded
         return
     if is_same and not read_all and row["state"] not in ("missing", "superseded"):
         place = _place(file)
         if any(row[name] != value for name, value in place.items()):
             result.changed[key] = {**row, **place}
-        result.unchanged += 1
+        result.tally.unchanged += _is_log(file.kind)
         return
     can_resume = not is_new and not read_all and row["state"] != "superseded"
     result.changed[key] = {**row, **_place(file)}
@@ -211,21 +217,22 @@ def _new_row(file: SourceFile, path: str, key: int) -> Row:
     }
 
 
-def apply_outcome(result: Plan, outcome: Outcome, batch: int, tally: Tally, known_keys: set[int]) -> None:
+def apply_outcome(result: Plan, outcome: Outcome, batch: int, known_keys: set[int]) -> None:
     """Bring the row of a file that was read up to date, and count how the file had changed."""
     row = result.changed[outcome.source_key]
-    is_new = outcome.source_key not in known_keys
+    tally = result.tally
+    is_told = outcome.source_key in known_keys and _is_log(row["kind"])
     if isinstance(outcome, Unread):
         file = result.files[outcome.source_key]
         message = f"the file cannot be read: {outcome.reason}"
         row.update(_SUPERSEDED, **_stat(file))
         row.update(state="failed", code="unreadable", message=message, first_batch=batch, last_batch=batch)
-        tally.rewritten += not is_new
+        tally.rewritten += is_told
         return
     before = (row["size_bytes"], row["good_frame_bytes"], row["torn_tail_bytes"])
     _apply_facts(row, outcome, batch)
     after = (row["size_bytes"], row["good_frame_bytes"], row["torn_tail_bytes"])
-    if is_new:
+    if not is_told:
         return
     if not outcome.is_continued:
         tally.rewritten += 1
@@ -244,7 +251,7 @@ def _apply_facts(row: Row, facts: FileFacts, batch: int) -> None:
         message=facts.message,
         missing_since=None,
         encoding=state.encoding,
-        format_version=header.format_version if header else facts.newer_version,
+        format_version=header.format_version if header else facts.stated_version,
         session_id=header.session_id if header else None,
         size_bytes=facts.size_bytes,
         modified_at=facts.mtime_ns // 1000,
@@ -298,6 +305,7 @@ def mark_missing(result: Plan, gone: Iterable[Row]) -> None:
     now_us = time.time_ns() // 1000
     for row in gone:
         result.missing.append(row["source_key"])
+        result.tally.missing += _is_log(row["kind"])
         if row["state"] != "missing":
             message = "the file is gone; what was read of it is remembered"
             result.changed[row["source_key"]] = {

@@ -141,7 +141,7 @@ def _read_stored(plan: catalog.Plan, sink: RowSink) -> dict[str, pa.Table]:
     outcome = read_source(task, sink)
     if isinstance(outcome, Unread):
         raise UnreadableSource(task.path, outcome.reason)
-    catalog.apply_outcome(plan, outcome, 1, catalog.Tally(), set())
+    catalog.apply_outcome(plan, outcome, 1, set())
     stored = {name: pa.Table.from_batches([sink.take(name)]) for name in ROW_TABLES}
     return {**stored, "sources": catalog.to_table(plan.changed.values())}
 

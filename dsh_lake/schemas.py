@@ -90,6 +90,9 @@ SOURCE_KEY = _int("source_key", "number of the file within this lake", nullable=
 BATCH = _int("batch", "number of the scan that wrote the row", nullable=False)
 IS_TAIL = _flag("is_tail", "read beyond the point where the next scan resumes: current only in its own batch")
 
+RECORD_LINE = _int("line", "line of the record; blank lines do not count, the header is 1", nullable=False)
+PHYSICAL_LINE = _int("physical_line", "line of the file, blank lines counted; null: no line in particular")
+
 _ROW = (SOURCE_KEY, BATCH, IS_TAIL)
 _EVENT_ROW = (*_ROW, IS_RECOVERED, LINE, SEQ)
 _POSITION = (SOURCE_ID, LINE, SEQ, SESSION_ID)
@@ -406,6 +409,94 @@ REJECTS = _table(
     (*_ROW, IS_RECOVERED, *_REJECT),
 )
 
+_CASSETTE = (
+    _text("cassette_id", "id that the header states", source="cassetteId"),
+    _text("created_at", "when the recording began, in the header's own spelling", source="createdAt"),
+    _text("target", "version of the recorded sub-agent interface", source="target.dshSubagent"),
+    _text("provider_cassette", "name of the recording provider", source="provider.cassette"),
+    _text("provider_upstream", "name of the recorded provider", source="provider.upstream"),
+    _text(
+        "capabilities", "what the recorded provider can do: canonical JSON", source="provider.capabilities"
+    ),
+    _flag("inherits_parent_context", "children begin with their parent's messages", nullable=True),
+    _text("request_storage", "metadata or full", source="requestStorage"),
+    _flag("redact_secrets", "whether secrets were replaced", nullable=True),
+    _text(
+        "redaction_patterns",
+        "configured patterns: canonical JSON",
+        source="redactionPatterns",
+        is_content=True,
+    ),
+    _text("stated_sha256", "digest that the record states", source="hash"),
+    _text("computed_sha256", "digest of the record as it is; null where it has no canonical text"),
+)
+
+CASSETTES = _table(
+    "cassettes",
+    "Cassettes: recorded calls of sub-agents, one hash-chained file each.",
+    "one row per cassette file; all null but the file where its first line is no header",
+    ("source_id",),
+    (SOURCE_ID, _text("path", "absolute path of the file"), *_CASSETTE, PHYSICAL_LINE),
+    (*_ROW, IS_RECOVERED, *_CASSETTE, PHYSICAL_LINE),
+)
+
+_INTERACTION = (
+    RECORD_LINE,
+    _int("sequence", "number of the call in the order of admission", source="sequence"),
+    _text("call_key", "readable name of the call, unique within the cassette", source="callKey"),
+    _text("parent_key", "call key of the agent that called; root at the top", source="parentKey"),
+    _text("parent_context_fingerprint", "digest of what the child could see of its parent"),
+    _text("request_fingerprint", "digest of the request before any redaction"),
+    _int("occurrence", "number of the call among those with the same parent, context and request"),
+    _text("label", "the request's label", source="request", is_content=True),
+    _int("prompt_blocks", "content blocks of the prompt", source="request"),
+    _int("prompt_bytes", "canonical text of the prompt", unit="bytes", source="request"),
+    _text("request_storage", "metadata or full", source="request.storage"),
+    _text("started_at", "when the call was admitted, in the record's own spelling", source="timing"),
+    Column("start_latency_ms", "double", "from admission to publication", unit="ms", source="timing"),
+    Column("duration_ms", "double", "from admission to the outcome", unit="ms", source="timing"),
+    _flag("published", "the child came to be", nullable=True),
+    _flag("is_local", "the child ran in the recording process", nullable=True),
+    _text("outcome_kind", "start-error, result-error or result", source="outcome.kind"),
+    _text("stop_reason", "of results: completed, aborted, error, max-tokens, refusal, or other"),
+    _text("outcome_fingerprint", "digest of the whole outcome: equal digests, equal outcomes"),
+    _int("redactions", "replacements in a result", source="outcome.redactions"),
+    _text("error_name", "name of the recorded error", source="outcome.error.name"),
+    _text("error_code", "code of the recorded error", source="outcome.error.code"),
+    _text("previous_sha256", "digest of the record before, as stated", source="previousHash"),
+    _text("stated_sha256", "digest that the record states", source="hash"),
+    _text("computed_sha256", "digest of the record as it is; null where it has no canonical text"),
+    PHYSICAL_LINE,
+    _int("byte_offset", "byte of the file where the line begins", unit="bytes"),
+)
+
+INTERACTIONS = _table(
+    "interactions",
+    "Recorded calls of sub-agents: metadata and fingerprints, never what was asked or answered.",
+    "one row per interaction record, also of cassettes that fail verification",
+    ("source_id", "line"),
+    (SOURCE_ID, *_INTERACTION),
+    (*_ROW, IS_RECOVERED, *_INTERACTION),
+)
+
+_FAULT = (
+    _int("line", "line of the record, blank ones not counted; 0: the file as a whole", nullable=False),
+    _int("rank", "order of the checks of one line: the number of the check times a million, and a running "
+         "number", nullable=False),
+    _text("code", "stable word for the kind of fault", nullable=False),
+    _text("message", "the original tool's own words", nullable=False),
+    PHYSICAL_LINE,
+)
+
+CASSETTE_FAULTS = _table(
+    "cassette_faults",
+    "Checks that records of cassettes fail by themselves; faults across lines are in cassette_findings.",
+    "one row per failed check",
+    ("source_id", "line", "rank"),
+    (SOURCE_ID, _text("path", "absolute path of the file"), *_FAULT),
+    (*_ROW, IS_RECOVERED, *_FAULT),
+)
+
 FINDINGS = _table(
     "findings",
     "Everything worth telling about the files read: faults, warnings, remarks.",
@@ -432,6 +523,9 @@ TABLES: dict[str, Table] = {
         USAGE,
         TOOL_RESULTS,
         TOOL_CALLS,
+        CASSETTES,
+        INTERACTIONS,
+        CASSETTE_FAULTS,
         REJECTS,
         FINDINGS,
     )

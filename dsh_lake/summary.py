@@ -58,8 +58,8 @@ def summarise(connection: Connection) -> Summary:
             kind: {name: by_kind.get(kind, {}).get(name) or 0 for name in _TOKENS} for kind in _KINDS
         },
         "cache_read_share": totals["cache_read_share"],
-        "cassettes": 0,
-        "interactions": 0,
+        "cassettes": totals["cassettes"],
+        "interactions": totals["interactions"],
         "top_tools": (totals["tools"] or [])[:TOP_TOOLS],
         "findings": fetch_rows(connection, "select severity, code, path, position, message from findings"),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +16,7 @@ from dsh_lake.ingest.parts import Part
 from dsh_lake.ingest.workers import Mapper, OnRead, PartTarget, processes
 from dsh_lake.lake import Lake, Snapshot, Writer
 from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION
-from dsh_lake.sources import Discovery, DiscoveryFinding, SourceFile, discover, printable
+from dsh_lake.sources import Discovery, DiscoveryFinding, discover, printable
 
 Summarise = Callable[["Update"], Mapping[str, Any]]
 
@@ -51,7 +51,6 @@ class Update:
     started: float
     roots: tuple[str, ...]
     found: tuple[int, ...]
-    missing: tuple[int, ...]
     tally: catalog.Tally
     findings: tuple[DiscoveryFinding, ...]
     files: Mapping[str, Sequence[str]]
@@ -62,12 +61,12 @@ class Update:
     def changes(self) -> dict[str, int]:
         """How the files have changed, by number."""
         return {
-            "found": len(self.found),
+            "found": self.tally.found,
             "new": self.tally.new,
             "grown": self.tally.grown,
             "rewritten": self.tally.rewritten,
             "unchanged": self.tally.unchanged,
-            "missing": len(self.missing),
+            "missing": self.tally.missing,
         }
 
 
@@ -110,7 +109,6 @@ class _Scan:
         self._started = started
         self._known = _read_sources(writer.snapshot)
         self._is_switch = self._check_mode()
-        self._tally = catalog.Tally()
 
     def _check_mode(self) -> bool:
         """Whether the lake is to be rewritten in the other content mode."""
@@ -133,29 +131,28 @@ class _Scan:
 
     def run(self, summarise: Summarise) -> tuple[Update, Snapshot]:
         options, writer = self._options, self._writer
-        logs = [file for file in self._discovery.files if file.kind != "cassette"]
         plan = catalog.plan(
-            logs,
+            self._discovery.files,
             self._known,
             batch=writer.batch,
             read_all=options.read_all,
         )
-        self._tally.new, self._tally.unchanged = plan.new, plan.unchanged
-        catalog.mark_missing(plan, self._gone(logs))
+        catalog.mark_missing(plan, self._gone())
         parts = self._read(plan)
         rows = {row["source_key"]: row for row in self._known.values()} | plan.changed
         if options.prune:
             for key in plan.missing:
                 rows.pop(key, None)
+            plan.tally.missing = 0
         replace = self._replaced(plan, rows)
         if plan.changed or (options.prune and plan.missing):
             parts.append(writer.write_table("sources", catalog.to_table(rows.values())))
             replace.append("sources")
         return self._commit(plan, parts, replace, summarise)
 
-    def _gone(self, found: Iterable[SourceFile]) -> list[catalog.Row]:
+    def _gone(self) -> list[catalog.Row]:
         """Rows of files under the roots that are not there any more."""
-        on_disk = {printable(file.path) for file in found}
+        on_disk = {printable(file.path) for file in self._discovery.files}
         roots = tuple(printable(root) for root in self._discovery.opened_roots)
         return [
             row
@@ -174,7 +171,7 @@ class _Scan:
         known_keys = {row["source_key"] for row in self._known.values()}
         for output in outputs:
             for outcome in output.outcomes:
-                catalog.apply_outcome(plan, outcome, writer.batch, self._tally, known_keys)
+                catalog.apply_outcome(plan, outcome, writer.batch, known_keys)
         return [part for output in outputs for part in output.parts]
 
     def _replaced(self, plan: catalog.Plan, rows: Mapping[int, catalog.Row]) -> list[str]:
@@ -195,8 +192,7 @@ class _Scan:
             started=self._started,
             roots=self._discovery.opened_roots,
             found=tuple(plan.found),
-            missing=() if options.prune else tuple(plan.missing),
-            tally=self._tally,
+            tally=plan.tally,
             findings=self._discovery.findings,
             files=writer.files_after(parts, replace),
             counts_before=None if parts else self._counts_before(),

@@ -1,7 +1,8 @@
 """DuckDB connections with every table and view of a lake; the one module that knows DuckDB.
 
 The stored tables become views in the schema ``stored`` over their Parquet files; the tables that users
-read (``queries/tables``) and the views (``queries/views``) are built on them. A table without files is a
+read (``queries/tables``), the views (``queries/views``), the checks (``queries/checks``, views too) and table
+macros (``queries/macros``) are built on them. A table without files is a
 typed query without rows, so every view exists in every lake. All of them lie in a DuckDB file, the
 *catalog* of a scan, which holds no rows: a reader opens it and sees that scan, whatever is written since.
 """
@@ -15,7 +16,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 
@@ -55,6 +56,8 @@ class SessionTables:
     longer than reading a usual session. What most of them ask first is kept as a table for that reason."""
 
     _ASKED_FIRST = "source_status"
+    # What is left of a table when there can be no cassettes.
+    _SHORTER: ClassVar = {"findings": "session_findings"}
 
     def __init__(self) -> None:
         self._connection = _open(":memory:", read_only=False)
@@ -63,6 +66,8 @@ class SessionTables:
             if query.name == self._ASKED_FIRST:
                 self._fill = f"insert into {query.name} {query.text}"
                 self._connection.execute(f"create table {query.name} as {query.text}")
+            elif query.name in self._SHORTER:
+                self._connection.execute(f"create view {query.name} as from {self._SHORTER[query.name]}")
             else:
                 _create_view(self._connection, query)
 
@@ -211,12 +216,19 @@ def read_info(connection: Connection) -> dict[str, Any]:
     return info
 
 
+_KINDS = ("tables", "views", "checks", "macros")
+
+
 def _all_views() -> list[sqlassets.Query]:
-    return sqlassets.in_order([*sqlassets.load("tables").values(), *sqlassets.load("views").values()])
+    return sqlassets.in_order(query for kind in _KINDS for query in sqlassets.load(kind).values())
 
 
 def _create_view(connection: Connection, query: sqlassets.Query) -> None:
-    connection.execute(f'create view "{query.name}" as {query.text}')
+    if query.kind == "macros":
+        parameters = ", ".join(query.params)
+        connection.execute(f'create macro "{query.name}"({parameters}) as table {query.text}')
+    else:
+        connection.execute(f'create view "{query.name}" as {query.text}')
 
 
 def _create_stored(connection: Connection, stored: StoredTables) -> None:

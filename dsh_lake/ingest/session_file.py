@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from dsh_lake.errors import UnreadableSource
 from dsh_lake.frames import FileBytes, PieceKind
+from dsh_lake.ingest.files import FileFacts, FileTask, stat_before_reading
 from dsh_lake.ingest.session import HeaderRejected, SessionLines
-from dsh_lake.ingest.state import FileState, HeaderFacts, Note, dump, load
+from dsh_lake.ingest.state import FileState, Note, dump, load
 from dsh_lake.ingest.text import (
     NO_TAIL,
     Account,
@@ -27,57 +25,12 @@ from dsh_lake.ingest.text import (
     Lines,
     Recovered,
     Tail,
-    TextLimits,
     encoding_of,
     read_text,
 )
 from dsh_lake.tables.sink import RowSink
 
-RACY_NS = 2_000_000_000
-"""A file changed less than this before it was read may change again within one tick of its clock."""
-
 _HASH_BLOCK_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class FileTask:
-    """One file to read: what is known of it before, and how its rows are to be marked."""
-
-    path: str
-    kind: str
-    source_key: int
-    batch: int
-    size_bytes: int = 0
-    generation: int | None = None
-    named_encoding: str | None = None
-    resume: str | None = None
-    prefix_sha256: str | None = None
-    limits: TextLimits = field(default_factory=TextLimits)
-
-
-@dataclass(frozen=True, slots=True)
-class FileFacts:
-    """What reading a file showed. ``state`` counts what was read for good, ``header`` and ``notes`` are
-    as of the end of the file; ``resume`` is None when the next scan must start over."""
-
-    source_key: int
-    status: str
-    code: str | None
-    message: str | None
-    newer_version: int | None
-    state: FileState
-    header: HeaderFacts | None
-    notes: tuple[Note, ...]
-    torn_tail_bytes: int
-    recovered_lines: int
-    resume: str | None
-    prefix_sha256: str | None
-    is_continued: bool
-    size_bytes: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-    is_racy: bool
 
 
 def read_session_file(task: FileTask, sink: RowSink) -> FileFacts:
@@ -86,23 +39,20 @@ def read_session_file(task: FileTask, sink: RowSink) -> FileFacts:
     Raises:
         UnreadableSource: the operating system refuses to open or read the file.
     """
-    path = Path(task.path)
-    try:
-        # Before it is opened: should another file be put in its place meanwhile, the next scan sees that.
-        status = path.stat()
-    except OSError as error:
-        raise UnreadableSource(task.path, error.strerror or str(error)) from error
-    with FileBytes(path) as source:
-        return _SessionFile(task, sink, source, status).read()
+    status, is_racy = stat_before_reading(task.path)
+    with FileBytes(Path(task.path)) as source:
+        return _SessionFile(task, sink, source, status, is_racy).read()
 
 
 class _SessionFile:
-    def __init__(self, task: FileTask, sink: RowSink, source: FileBytes, status: os.stat_result) -> None:
+    def __init__(
+        self, task: FileTask, sink: RowSink, source: FileBytes, status: os.stat_result, is_racy: bool
+    ) -> None:
         self._task = task
         self._sink = sink
         self._source = source
         self._stat = status
-        self._is_racy = time.time_ns() - max(status.st_ctime_ns, status.st_mtime_ns) < RACY_NS
+        self._is_racy = is_racy
         self._state, self._is_continued = self._start()
         self._mark()
         self._lines = SessionLines(self._state, sink)
@@ -269,7 +219,7 @@ class _SessionFile:
             status=status,
             code=code,
             message=message,
-            newer_version=self._header_fault.version if self._header_fault else None,
+            stated_version=self._header_fault.version if self._header_fault else None,
             state=state,
             header=end_state.header,
             notes=(*(state.notes | end_state.notes).values(), *_closing_notes(end_state)),

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dsh_lake.errors import UnreadableSource
+from dsh_lake.ingest.cassette_file import read_cassette_file
+from dsh_lake.ingest.files import FileFacts, FileTask
 from dsh_lake.ingest.parts import Part, PartLimits, PartWriter
-from dsh_lake.ingest.session_file import FileFacts, FileTask, read_session_file
+from dsh_lake.ingest.session_file import read_session_file
 from dsh_lake.tables.sink import RowSink
 
 
@@ -24,8 +26,9 @@ Outcome = FileFacts | Unread
 
 def read_source(task: FileTask, sink: RowSink) -> Outcome:
     """Read one file; its rows go to ``sink``."""
+    read = read_cassette_file if task.kind == "cassette" else read_session_file
     try:
-        return read_session_file(task, sink)
+        return read(task, sink)
     except UnreadableSource as error:
         return Unread(task.source_key, error.reason)
 

@@ -1,6 +1,6 @@
 -- doc: The totals of the lake: what `dsh-lake scan` prints, as one row.
 -- grain: one row
--- needs: source_status, sessions, messages, tool_errors, usage_by_kind
+-- needs: source_status, sessions, messages, tool_errors, usage_by_kind, cassettes, interactions
 -- Files that another copy or generation stands for are in none of it.
 with files as (
     select
@@ -56,10 +56,14 @@ spent as (
             cache_write: cache_write_tokens, reasoning: reasoning_tokens, total: total_tokens
         } order by kind) as tokens_by_kind
     from usage_by_kind
+),
+
+recorded as (
+    select (select count(*) from cassettes) as cassettes, (select count(*) from interactions) as interactions
 )
 
 select
     *,
     tool_errors / nullif(tool_calls, 0) as tool_error_rate,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share
-from files, heads, spoken, tools, spent
+from files, heads, spoken, tools, spent, recorded

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from dsh_lake.frames import FileBytes
-from dsh_lake.ingest.session_file import FileFacts, FileTask, read_session_file
+from dsh_lake.ingest.files import FileFacts, FileTask
+from dsh_lake.ingest.session_file import read_session_file
 from dsh_lake.ingest.text import Lines, TextLimits, encoding_of, read_text
 from dsh_lake.tables.sink import RowSink
 from tests import logs
