@@ -63,6 +63,8 @@ class SessionLines:
         self._events = sink.rows["events"]
         self._with_content = sink.with_content
         self._counts = not is_recovered
+        self._begin = 0  # where the events of the current batch begin
+        self._packed = 0  # events of the current batch beyond one a row
 
     def add(self, lines: Lines) -> None:
         """Read a batch of lines. What cannot be read becomes a row of ``rejects``.
@@ -71,8 +73,9 @@ class SessionLines:
             HeaderRejected: the first non-blank line is no usable header.
         """
         state, marks, blank = self.state, iter(lines.marks[1:]), 0
-        position, frame = 0, lines.marks[0].frame
+        position, frame = 0, lines.marks[0].frame or None
         following = next(marks, None)
+        self._begin = len(self._events)
         for text in lines.texts:
             while following is not None and following.position <= position:
                 frame = following.frame
@@ -82,7 +85,10 @@ class SessionLines:
                 try:
                     if lines.is_odd:
                         self._check_line(text)
-                    self._add_line(text, frame)
+                    if state.header is None:
+                        self._read_header(text)
+                    else:
+                        self._add_event(records.read_envelope(text), frame)
                 except Rejected as rejected:
                     self._add_rejected(lines, position, text, rejected)
             else:
@@ -90,6 +96,23 @@ class SessionLines:
             position += len(text) + 1
         if self._counts:
             state.lines += len(lines.texts) - blank
+            self._count_events()
+
+    def _count_events(self) -> None:
+        """Bring counters up to date with the events of this batch."""
+        state, rows = self.state, self._events[self._begin :]
+        state.events += len(rows) + self._packed
+        self._begin, self._packed = len(self._events), 0
+        times = [at_us for _, _, _, _, at_us, *_ in rows if at_us is not None]
+        if times:
+            self._extend_times(min(times), max(times))
+
+    def _extend_times(self, first_us: int, last_us: int) -> None:
+        state = self.state
+        if state.first_event_us is None or first_us < state.first_event_us:
+            state.first_event_us = first_us
+        if state.last_event_us is None or last_us > state.last_event_us:
+            state.last_event_us = last_us
 
     def _check_line(self, text: bytes) -> None:
         """A line of a batch in which something is unusual; most often it is another line."""
@@ -99,19 +122,13 @@ class SessionLines:
             message = "lines end in CR LF; the CR is ignored"
             self.state.note("warn", "carriage-return", message, line=self.state.line)
 
-    def _add_line(self, text: bytes, frame: int) -> None:
-        if self.state.header is None:
-            self._read_header(text)
-        else:
-            self._add_event(records.read_envelope(text), frame)
-
     def _add_rejected(self, lines: Lines, position: int, text: bytes, rejected: Rejected) -> None:
         """A line that could not be read as one record: two that were joined, or a reject."""
         state = self.state
         if state.header is None:
             raise HeaderRejected("no-header", f"the first line is no session header: {rejected.message}")
         mark = lines.mark_at(position)
-        if self._add_glued(text, lines.cuts(position, len(text)), mark.frame):
+        if self._add_glued(text, lines.cuts(position, len(text)), mark.frame or None):
             return
         state.rejected_lines += self._counts
         state.is_partial = True
@@ -122,7 +139,7 @@ class SessionLines:
         """A row of ``rejects`` for something that could not be read."""
         self._rows["rejects"].append((line, frame or None, offset, code, message))
 
-    def _add_glued(self, text: bytes, cuts: list[int], frame: int) -> bool:
+    def _add_glued(self, text: bytes, cuts: list[int], frame: int | None) -> bool:
         """A line that is several records, joined where a frame ended without LF: read each of them."""
         if not cuts:
             return False
@@ -155,7 +172,7 @@ class SessionLines:
 
     # -- events ------------------------------------------------------------------------------------------
 
-    def _add_event(self, envelope: Envelope, frame: int) -> None:
+    def _add_event(self, envelope: Envelope, frame: int | None) -> None:
         """The row of one event, and what its type adds. The common case in one go: this runs per line."""
         state, kind, data = self.state, envelope.type, envelope.data
         reader = _READERS.get(kind) or self._other_reader(envelope)
@@ -175,12 +192,13 @@ class SessionLines:
         turn, step = record.turn, record.step
         turn = state.turn if turn is UNSET else turn
         step = state.step if step is UNSET else step
-        self._count(seq, 1, at_us, at_us)
-        head, when = (state.line, seq), (at_us, turn, step)
+        if seq < state.inherited_cut and self._counts:
+            state.inherited_events += 1
         kept = data if self._with_content and data is not UNSET else None
-        self._events.append((*head, frame or None, kind, *when, 1, kept, None, None, None))
+        line = state.line
+        self._events.append((line, seq, frame, kind, at_us, turn, step, 1, kept, None, None, None))
         if add is not None:
-            add(self, head, when, record, envelope)
+            add(self, (line, seq), (at_us, turn, step), record, envelope)
 
     def _other_reader(self, envelope: Envelope) -> _Reader:
         """For a type that is not known: its own row is kept, nothing is made of it."""
@@ -194,7 +212,7 @@ class SessionLines:
             self.state.note("warn", "unknown-event", message, line=self.state.line, about=kind)
         return _OTHER
 
-    def _add_packed(self, envelope: Envelope, frame: int) -> None:
+    def _add_packed(self, envelope: Envelope, frame: int | None) -> None:
         state = self.state
         try:
             members = PackedMembers(envelope.type, records.read_data(records.PackedRow, envelope.data))
@@ -205,23 +223,13 @@ class SessionLines:
             seq = self._check_sequence(seq)
         state.next_seq = seq + count
         at_us, turn, step = self._odd_time(envelope.time0), members.row.turn, members.row.step
-        self._count(seq, count, at_us, at_us and at_us + 1000 * members.offsets_ms[-1])
+        if self._counts:
+            self._packed += count - 1
+            state.inherited_events += max(0, min(count, state.inherited_cut - seq))
+            if at_us is not None:
+                self._extend_times(at_us, at_us + 1000 * members.offsets_ms[-1])
         when = (at_us, state.turn if turn is UNSET else turn, state.step if step is UNSET else step)
         self._events.append(packed_event_row((state.line, seq), frame, when, members, self._with_content))
-
-    def _count(self, seq: int, events: int, first_us: int | None, last_us: int | None) -> None:
-        if not self._counts:
-            return
-        state = self.state
-        state.events += events
-        if seq < state.inherited_cut:
-            state.inherited_events += min(events, state.inherited_cut - seq)
-        if first_us is None or last_us is None:
-            return
-        if state.last_event_us is None or last_us > state.last_event_us:
-            state.last_event_us = last_us
-        if state.first_event_us is None or first_us < state.first_event_us:
-            state.first_event_us = first_us
 
     def _check_sequence(self, seq: Any) -> int:
         """The number of an event that is not the next one: by position where the record has none."""
@@ -270,7 +278,7 @@ class SessionLines:
         is_marked = state.header is not None and state.header.format_version >= 2
         if record.inherited and is_marked and self._counts:
             state.inherited_cut = head[1]
-            state.inherited_events = state.events - 1
+            state.inherited_events = state.events + len(self._events) - self._begin + self._packed - 1
 
     def _user_message(self, head: Head, when: When, record: records.UserMessage, envelope: Envelope) -> None:
         self._message("user", head, when, record.message or record, envelope)

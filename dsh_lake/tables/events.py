@@ -45,8 +45,10 @@ def _number(value: object) -> bytes:
     return str(value).encode() if isinstance(value, int) else b"null"
 
 
-def packed_event_row(head: Head, frame: int, when: When, members: PackedMembers, with_content: bool) -> Row:
+def packed_event_row(
+    head: Head, frame: int | None, when: When, members: PackedMembers, with_content: bool
+) -> Row:
     """The row of a packed storage row: as many ``assistant/chunk`` events as it has members."""
     content = (members.prefix(), members.texts) if with_content else (None, None)
     count = len(members.texts)
-    return (*head, frame or None, "assistant/chunk", *when, count, None, *content, members.offsets_ms)
+    return (*head, frame, "assistant/chunk", *when, count, None, *content, members.offsets_ms)
