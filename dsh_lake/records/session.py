@@ -325,7 +325,8 @@ def _decoder(record_type: type[_RecordT]) -> msgspec.json.Decoder[_RecordT]:
 def read_data(record_type: type[_RecordT], data: OptRaw) -> _RecordT:
     """The payload of an event as ``record_type``; fields that are absent or unusable stay unset."""
     try:
-        return _decoder(record_type).decode(data)  # type: ignore[arg-type]
+        record: _RecordT = _decoder(record_type).decode(data)  # type: ignore[arg-type]
+        return record
     except (msgspec.MsgspecError, RecursionError, TypeError):  # TypeError: there is no payload
         return read_data_exactly(record_type, data)
 
@@ -337,7 +338,8 @@ def read_data_exactly(record_type: type[_RecordT], data: OptRaw) -> _RecordT:
 
 def _read(record_type: type[_RecordT], text: bytes) -> _RecordT:
     try:
-        return _decoder(record_type).decode(text)
+        record: _RecordT = _decoder(record_type).decode(text)
+        return record
     except (msgspec.MsgspecError, RecursionError):
         return _read_exactly(record_type, text)
 
@@ -438,9 +440,8 @@ def last_stream_usage(stream: OptRaw) -> OptRaw:
     try:
         records = _decoder_of_stream().decode(stream)
     except (msgspec.MsgspecError, RecursionError):
-        records = _coerce(list[ChunkRecord], _parse_or_none(bytes(stream)))
-        if records is UNSET:
-            return UNSET
+        loose = _coerce(list[ChunkRecord], _parse_or_none(bytes(stream)))
+        records = loose if isinstance(loose, list) else []
     for record in reversed(records):
         chunk = record.chunk
         if chunk is not None and chunk.type == "usage" and is_stated(chunk.usage):
