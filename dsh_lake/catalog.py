@@ -104,7 +104,7 @@ def _plan_file(result: Plan, file: SourceFile, row: Row, is_new: bool, batch: in
     is_same = not is_new and _is_same(file, row)
     if file.is_superseded:
         if not (is_same and row["state"] == "superseded"):
-            result.changed[key] = {**row, **_place(file), **_stat(file), **_SUPERSEDED}
+            result.changed[key] = {**row, **_NO_FACTS, **_place(file), **_stat(file), **_SUPERSEDED}
         result.tally.unchanged += not is_new  # cassettes are never superseded
         return
     if is_same and not read_all and row["state"] not in ("missing", "superseded"):
