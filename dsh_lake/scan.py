@@ -10,9 +10,9 @@ from typing import Any
 from dsh_lake.ingest.workers import OnRead, processes
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.sources import default_root
-from dsh_lake.summary import Summary, summarise, with_discovery
+from dsh_lake.summary import SUMMARY_NEEDS, Summary, summarise, with_discovery
 from dsh_lake.update import Update, UpdateOptions, update
-from dsh_lake.views import CatalogBuilder, Connection, restrict
+from dsh_lake.views import CatalogBuilder, PreparedTables, StoredTables
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -88,16 +88,8 @@ class _Publication:
         if result.counts_before is not None and self._builder.is_copy:
             self._summary = dict(result.counts_before)
         else:
-            self._summary = self._count(self._builder.connection, result.found)
+            self._summary = _count(result)
         return self._summary
-
-    @staticmethod
-    def _count(connection: Connection, found: Sequence[int]) -> Summary:
-        restrict(connection, found)
-        summary = summarise(connection)
-        restrict(connection, None)
-        ((sessions,),) = connection.execute("select count(*) from sessions").fetchall()
-        return {**summary, "remembered_sessions": sessions - summary["sessions"]}
 
     def publish(self, result: Update, files: Mapping[str, Sequence[str]]) -> None:
         assert self._builder is not None
@@ -118,3 +110,14 @@ class _Publication:
             "roots": list(result.roots),
             **with_discovery(self._summary, result.changes, result.findings),
         }
+
+
+def _count(result: Update) -> Summary:
+    """The summary of the files that were found, and how many sessions the lake knows beyond them."""
+    with_cassettes = any(result.files[name] for name in ("cassettes", "cassette_faults"))
+    tables = PreparedTables(StoredTables(result.files), SUMMARY_NEEDS, with_cassettes=with_cassettes)
+    tables.restrict(result.found)
+    summary = summarise(tables.connection)
+    tables.restrict(None)
+    ((sessions,),) = tables.connection.execute("select count(*) from sessions").fetchall()
+    return {**summary, "remembered_sessions": sessions - summary["sessions"]}

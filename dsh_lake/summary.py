@@ -35,6 +35,8 @@ _COUNTS_BEFORE_TOKENS = [
 ]
 _SEVERITIES = {"fail": 0, "warn": 1, "info": 2}
 TOP_TOOLS = 10
+SUMMARY_NEEDS = ("lake_summary", "findings")
+"""The views that :func:`summarise` asks."""
 
 
 def summarise(connection: Connection) -> Summary:

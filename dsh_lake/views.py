@@ -45,42 +45,76 @@ class StoredTables:
 def connect_memory(stored: StoredTables) -> Connection:
     """An in-memory connection with all tables and views over the given rows."""
     connection = _open(":memory:", read_only=False)
-    _create_stored(connection, stored)
-    for query in _all_views():
-        _create_view(connection, query)
+    _create_all(connection, stored)
     return connection
 
 
-class SessionTables:
-    """The tables of one file at a time, from rows in memory. The queries are prepared once: that takes
-    longer than reading a usual session. What most of them ask first is kept as a table for that reason."""
+class PreparedTables:
+    """Some tables and views over stored rows, quick to ask: what nearly all of them ask first, the state of
+    the files, is found once and kept as a table.
+
+    Args:
+        stored: where the rows are.
+        names: the tables and views that will be asked.
+        with_cassettes: whether there are cassettes; without them their checks are left out of findings.
+    """
 
     _ASKED_FIRST = "source_status"
     # What is left of a table when there can be no cassettes.
     _SHORTER: ClassVar = {"findings": "session_findings"}
 
-    def __init__(self) -> None:
-        self._connection = _open(":memory:", read_only=False)
-        _create_stored(self._connection, StoredTables(arrow=_no_rows()))
-        for query in sqlassets.in_order(sqlassets.load("tables").values()):
+    def __init__(self, stored: StoredTables, names: Iterable[str], *, with_cassettes: bool) -> None:
+        self.connection = _open(":memory:", read_only=False)
+        _create_stored(self.connection, stored)
+        shorter = {} if with_cassettes else self._SHORTER
+        for query in _with_needs([*names, *shorter.values()], shorter):
             if query.name == self._ASKED_FIRST:
                 self._fill = f"insert into {query.name} {query.text}"
-                self._connection.execute(f"create table {query.name} as {query.text}")
-            elif query.name in self._SHORTER:
-                self._connection.execute(f"create view {query.name} as from {self._SHORTER[query.name]}")
+                self.connection.execute(f"create table {query.name} as {query.text}")
+            elif query.name in shorter:
+                self.connection.execute(f"create view {query.name} as from {shorter[query.name]}")
             else:
-                _create_view(self._connection, query)
+                _create_view(self.connection, query)
+
+    def restrict(self, source_keys: Iterable[int] | None) -> None:
+        """See :func:`restrict`."""
+        restrict(self.connection, source_keys)
+        self._find_state()
+
+    def _find_state(self) -> None:
+        self.connection.execute(f"delete from {self._ASKED_FIRST}")
+        self.connection.execute(self._fill)
+
+
+class SessionTables(PreparedTables):
+    """The tables of one file at a time, from rows in memory, prepared once for many files."""
+
+    def __init__(self) -> None:
+        names = sqlassets.load("tables")
+        super().__init__(StoredTables(arrow=_no_rows()), names, with_cassettes=False)
 
     def put(self, rows: Mapping[str, pa.Table] | None) -> None:
         """Show these stored rows, or none, in place of those before."""
         for name, table in (rows or _no_rows()).items():
-            self._connection.register(f"arrow_{name}", table)
-        self._connection.execute(f"delete from {self._ASKED_FIRST}")
-        self._connection.execute(self._fill)
+            self.connection.register(f"arrow_{name}", table)
+        self._find_state()
 
     def fetch(self, query: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
-        return fetch_table(self._connection, query)
+        return fetch_table(self.connection, query)
+
+
+def _with_needs(names: Iterable[str], without: Mapping[str, str]) -> list[sqlassets.Query]:
+    """The named queries and all that they need, in order; the needs of ``without`` are not followed."""
+    known = {query.name: query for query in _all_views()}
+    found: dict[str, sqlassets.Query] = {}
+    queue = list(names)
+    while queue:
+        name = queue.pop()
+        if name in known and name not in found:
+            found[name] = known[name]
+            queue += [] if name in without else known[name].needs
+    return sqlassets.in_order(found.values())
 
 
 def _no_rows() -> dict[str, pa.Table]:
@@ -105,7 +139,10 @@ def connect_attached(path: str | os.PathLike[str]) -> Connection:
 
 
 def _open(path: str, *, read_only: bool) -> Connection:
-    config = {"autoinstall_known_extensions": "false", "memory_limit": MEMORY_LIMIT}
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": "false",
+        "memory_limit": MEMORY_LIMIT,
+    }
     try:
         connection = duckdb.connect(path, read_only=read_only, config=config)
     except duckdb.Error as error:
@@ -168,9 +205,7 @@ class CatalogBuilder:
             self._replace(files, before["files"])
         else:
             self.connection = _open(str(self._unfinished), read_only=False)
-            _create_stored(self.connection, StoredTables(files))
-            for query in _all_views():
-                _create_view(self.connection, query)
+            _create_all(self.connection, StoredTables(files))
         self._files = dict(files)
         self._assets = digest
 
@@ -223,12 +258,38 @@ def _all_views() -> list[sqlassets.Query]:
     return sqlassets.in_order(query for kind in _KINDS for query in sqlassets.load(kind).values())
 
 
+def _create_all(connection: Connection, stored: StoredTables) -> None:
+    """Create all tables and views over the given rows.
+
+    An engine that is told to create a view resolves all that it is made of, down to the files; told so
+    for each of many views that build on each other, it does little else. So each is first given a stand-in
+    of the right columns, then made in the order in which it sees only stand-ins, and the files come last.
+    """
+    _create_stored(connection, StoredTables())
+    queries = _all_views()
+    for query in queries:
+        if query.kind == "macros":
+            _create_view(connection, query)
+        else:
+            relation = connection.sql(query.text)
+            typed = zip(relation.columns, relation.types, strict=True)
+            columns = ", ".join(f'null::{column_type} as "{name}"' for name, column_type in typed)
+            connection.execute(f'create view "{query.name}" as select {columns} where false')
+    for query in reversed(queries):
+        if query.kind != "macros":
+            _create_view(connection, query)
+    for name, table in STORED.items():
+        if name in stored.files or name in stored.arrow:
+            query_text = _stored_query(connection, table, stored)
+            connection.execute(f"create or replace view stored.{name} as {query_text}")
+
+
 def _create_view(connection: Connection, query: sqlassets.Query) -> None:
     if query.kind == "macros":
         parameters = ", ".join(query.params)
         connection.execute(f'create macro "{query.name}"({parameters}) as table {query.text}')
     else:
-        connection.execute(f'create view "{query.name}" as {query.text}')
+        connection.execute(f'create or replace view "{query.name}" as {query.text}')
 
 
 def _create_stored(connection: Connection, stored: StoredTables) -> None:
