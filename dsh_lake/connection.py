@@ -80,7 +80,7 @@ def _connect(
 
 
 def _open_catalog(lake: Lake, open_catalog: Callable[[Path], Connection]) -> Connection | None:
-    """The newest catalog, unless a scan was killed before it made its own, or lake or package have moved on."""
+    """The newest catalog; None where a scan was killed before it made its own, or lake or package moved."""
     path = lake.newest_catalog()
     if path is None:
         return None
