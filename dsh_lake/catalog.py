@@ -186,9 +186,14 @@ def _place(file: SourceFile) -> Row:
         "root": printable(file.root),
         "root_rank": file.root_rank,
         "kind": file.kind,
-        "generation": file.generation,
+        "generation": _storable(file.generation),
         "workspace": workspace_of(printable(file.path)),
     }
+
+
+def _storable(generation: int | None) -> int | None:
+    """A generation as a column can hold it; a name may state any number."""
+    return generation if generation is not None and generation < 2**63 else None
 
 
 def _stat(file: SourceFile) -> Row:
