@@ -481,8 +481,11 @@ INTERACTIONS = _table(
 
 _FAULT = (
     _int("line", "line of the record, blank ones not counted; 0: the file as a whole", nullable=False),
-    _int("rank", "order of the checks of one line: the number of the check times a million, and a running "
-         "number", nullable=False),
+    _int(
+        "rank",
+        "order of the checks of one line: the number of the check times a million, and a running number",
+        nullable=False,
+    ),
     _text("code", "stable word for the kind of fault", nullable=False),
     _text("message", "the original tool's own words", nullable=False),
     PHYSICAL_LINE,

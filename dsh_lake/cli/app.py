@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dsh_lake.cli import lake, query, scan, show
+from dsh_lake.cli import cassette, lake, query, scan, show
 from dsh_lake.version import __version__
 
 app = typer.Typer(
@@ -59,3 +59,5 @@ for command, answer in (
     (lake.compact, "Make the lake smaller and faster."),
 ):
     app.command(short_help=answer)(command)
+
+app.add_typer(cassette.app, short_help="Recorded sub-agent calls: verify, inspect, compare, match.")

@@ -3,25 +3,21 @@
 -- needs: interactions, cassettes
 -- severity: fail
 -- A line that is no record states nothing, and nothing can disagree with it.
-with records as (
-    select source_id, line, physical_line, previous_sha256, stated_sha256 from interactions
+with broken as (
+    select i.source_id, i.line, i.physical_line
+    from interactions as i
+    inner join interactions as before on before.source_id = i.source_id and before.line = i.line - 1
+    where i.previous_sha256 <> before.stated_sha256
     union all
-    select source_id, 1 as line, physical_line, null as previous_sha256, stated_sha256 from cassettes
-),
-
-linked as (
-    select
-        *,
-        lag(line) over following = line - 1 as follows,
-        lag(stated_sha256) over following as stated_before
-    from records
-    window following as (partition by source_id order by line)
+    select i.source_id, i.line, i.physical_line
+    from interactions as i
+    inner join cassettes as header on header.source_id = i.source_id
+    where i.line = 2 and i.previous_sha256 <> header.stated_sha256
 )
 
 select
-    'cassette' as subject_kind, l.source_id as subject_id, c.path, 'line ' || l.line as position,
-    'line ' || l.line || ' hash chain points to the wrong previous record' as message, l.line,
-    12000000 as rank, 'chain-break' as code, l.physical_line
-from linked as l
+    'cassette' as subject_kind, b.source_id as subject_id, c.path, 'line ' || b.line as position,
+    'line ' || b.line || ' hash chain points to the wrong previous record' as message, b.line,
+    12000000 as rank, 'chain-break' as code, b.physical_line
+from broken as b
 inner join cassettes as c using (source_id)
-where l.follows and l.previous_sha256 <> l.stated_before

@@ -2,16 +2,26 @@
 -- grain: one row per call
 -- needs: interactions, cassettes
 -- severity: fail
-with numbered as (
-    select *, row_number() over (partition by source_id, call_key order by line) as place
+-- The hash finds the few rows that may be repeated; what is compared in the end are the keys.
+with candidates as (
+    select hash(source_id, call_key) as key_hash
     from interactions
-    where call_key is not null
+    group by key_hash
+    having count(*) > 1
+),
+
+repeated as (
+    select source_id, call_key, min(line) as first_line
+    from interactions
+    where call_key is not null and hash(source_id, call_key) in (from candidates)
+    group by source_id, call_key
+    having count(*) > 1
 )
 
 select
-    'cassette' as subject_kind, n.source_id as subject_id, c.path, 'line ' || n.line as position,
-    'line ' || n.line || ' duplicates call key "' || n.call_key || '"' as message, n.line, 17000000 as rank,
-    'duplicate-call-key' as code, n.physical_line
-from numbered as n
-inner join cassettes as c using (source_id)
-where n.place > 1
+    'cassette' as subject_kind, i.source_id as subject_id, c.path, 'line ' || i.line as position,
+    'line ' || i.line || ' duplicates call key "' || i.call_key || '"' as message, i.line, 17000000 as rank,
+    'duplicate-call-key' as code, i.physical_line
+from repeated as r
+inner join interactions as i on i.source_id = r.source_id and i.call_key = r.call_key and i.line > r.first_line
+inner join cassettes as c on c.source_id = i.source_id

@@ -2,9 +2,17 @@
 -- grain: one row per call
 -- needs: interactions, cassettes
 -- severity: fail
-with numbered as (
+-- The hash finds the few rows that may be repeated; what is compared in the end are the members.
+with candidates as (
+    select hash(source_id, parent_key, parent_context_fingerprint, request_fingerprint, occurrence) as call_hash
+    from interactions
+    group by call_hash
+    having count(*) > 1
+),
+
+numbered as (
     select
-        *,
+        source_id, line, physical_line, occurrence,
         row_number() over (
             partition by source_id, parent_key, parent_context_fingerprint, request_fingerprint, occurrence order by line
         ) as place
@@ -12,6 +20,8 @@ with numbered as (
     where
         parent_key is not null and parent_context_fingerprint is not null and request_fingerprint is not null
         and occurrence is not null
+        and hash(source_id, parent_key, parent_context_fingerprint, request_fingerprint, occurrence)
+        in (from candidates)
 )
 
 select

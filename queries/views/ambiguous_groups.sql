@@ -2,6 +2,14 @@
 -- grain: one row per group of calls with the same parent, parent context and request
 -- needs: interactions, cassettes
 -- differs: the members in which the outcomes differ; empty where only what was answered or said differs.
+-- The hash finds the rows that may have company; what is grouped in the end are the members.
+with candidates as (
+    select hash(source_id, parent_key, parent_context_fingerprint, request_fingerprint) as group_hash
+    from interactions
+    group by group_hash
+    having count(*) > 1
+)
+
 select
     i.source_id, c.path, i.parent_key, i.parent_context_fingerprint, i.request_fingerprint,
     count(*) as calls,
@@ -24,6 +32,7 @@ from interactions as i
 inner join cassettes as c using (source_id)
 where
     i.parent_key is not null and i.parent_context_fingerprint is not null and i.request_fingerprint is not null
+    and hash(i.source_id, i.parent_key, i.parent_context_fingerprint, i.request_fingerprint) in (from candidates)
 group by i.source_id, c.path, i.parent_key, i.parent_context_fingerprint, i.request_fingerprint
 having count(distinct i.outcome_fingerprint) > 1
 order by c.path, first_line

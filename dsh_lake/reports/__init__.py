@@ -1,0 +1,12 @@
+"""Findings as the texts that other programs read: test reports, annotations, code scanning."""
+
+from __future__ import annotations
+
+from dsh_lake.reports.github import github
+from dsh_lake.reports.junit import junit
+from dsh_lake.reports.sarif import sarif
+
+REPORTS = {"junit": junit, "github": github, "sarif": sarif}
+"""The texts of a verification, by the name of their format."""
+
+__all__ = ["REPORTS", "github", "junit", "sarif"]
