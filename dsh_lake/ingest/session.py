@@ -10,12 +10,13 @@ Source: session-archive.md sections 3 to 9, session-generations.md section 7.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from dsh_lake.ingest.state import FileState, HeaderFacts
 from dsh_lake.ingest.text import BOM, Lines, is_valid_utf8
@@ -87,7 +88,7 @@ class SessionLines:
                         self._check_line(text)
                     if state.header is None:
                         self._read_header(text)
-                    else:
+                    elif not self._add_plain(text, frame):
                         self._add_event(records.read_envelope(text), frame)
                 except Rejected as rejected:
                     self._add_rejected(lines, position, text, rejected)
@@ -172,45 +173,75 @@ class SessionLines:
 
     # -- events ------------------------------------------------------------------------------------------
 
+    def _add_plain(self, text: bytes, frame: int | None) -> bool:
+        """Read a line that is spelled as the producer spells its events, in one pass over its bytes.
+
+        What is around ``data`` is matched to the letter and ``data`` is decoded by itself, so nothing else
+        can be in the line. False, and nothing done, where the spelling is another or the payload is odd.
+        """
+        match = _PLAIN_START(text)
+        reader = _BY_NAME.get(match[1]) if match is not None else None
+        if match is None or reader is None:
+            return False
+        data = memoryview(text)[match.end() : _end_of_data(text)]
+        try:
+            record = reader.decode(data)
+        except (msgspec.MsgspecError, RecursionError):
+            return False
+        self._put(reader, record, data, int(match[2]), 1000 * int(match[3]), frame, False)
+        return True
+
     def _add_event(self, envelope: Envelope, frame: int | None) -> None:
-        """The row of one event, and what its type adds. The common case in one go: this runs per line."""
-        state, kind, data = self.state, envelope.type, envelope.data
-        reader = _READERS.get(kind) or self._other_reader(envelope)
-        if reader is _PACKED:
+        """Read an event however it is spelled."""
+        kind, data = envelope.type, envelope.data
+        if kind in records.PACKED_KINDS:
             self._add_packed(envelope, frame)
             return
-        decode, record_type, add = reader
-        try:
-            record = decode(data)
-        except (msgspec.MsgspecError, RecursionError, TypeError):
-            record = records.read_data_exactly(record_type, data)
-        seq, time = envelope.seq, envelope.time
+        reader = _READERS.get(kind) or self._other_reader(envelope)
+        record = records.read_data(reader.record_type, data)
+        seq = self.state.next_seq if envelope.seq is UNSET else envelope.seq
+        if envelope.seq is UNSET:
+            self.state.note(
+                "info", "no-seq", "events without seq are numbered by position", line=self.state.line
+            )
+        at_us = self._time_us(envelope.time)
+        kept = None if data is UNSET else data
+        self._put(reader, record, kept, seq, at_us, frame, records.is_replacement(envelope))
+
+    def _put(
+        self,
+        reader: _Reader,
+        record: Any,
+        data: Any,
+        seq: int,
+        at_us: int | None,
+        frame: int | None,
+        is_replacement: bool,
+    ) -> None:
+        """The row of one event, and what its type adds."""
+        state = self.state
         if seq != state.next_seq:
-            seq = self._check_sequence(seq)
+            self._note_sequence(seq)
         state.next_seq = seq + 1
-        at_us = time * 1000 if type(time) is int and 0 <= time <= _MAX_TIME_MS else self._odd_time(time)
         turn, step = record.turn, record.step
         turn = state.turn if turn is UNSET else turn
         step = state.step if step is UNSET else step
         if seq < state.inherited_cut and self._counts:
             state.inherited_events += 1
-        kept = data if self._with_content and data is not UNSET else None
-        line = state.line
-        self._events.append((line, seq, frame, kind, at_us, turn, step, 1, kept, None, None, None))
-        if add is not None:
-            add(self, (line, seq), (at_us, turn, step), record, envelope)
+        line, kept = state.line, data if self._with_content else None
+        self._events.append((line, seq, frame, reader.kind, at_us, turn, step, 1, kept, None, None, None))
+        if reader.add is not None:
+            reader.add(self, (line, seq), (at_us, turn, step), record, is_replacement)
 
     def _other_reader(self, envelope: Envelope) -> _Reader:
         """For a type that is not known: its own row is kept, nothing is made of it."""
         kind = envelope.type
-        if kind in records.PACKED_KINDS:
-            return _PACKED
         if kind == "session":
             raise Rejected("unexpected-header", "a second session header")
         if envelope.ignorable is not True:
             message = f"events of the unknown type {kind!r}, not marked as ignorable, are kept as they are"
             self.state.note("warn", "unknown-event", message, line=self.state.line, about=kind)
-        return _OTHER
+        return _Reader(kind, records.Place)
 
     def _add_packed(self, envelope: Envelope, frame: int | None) -> None:
         state = self.state
@@ -218,11 +249,11 @@ class SessionLines:
             members = PackedMembers(envelope.type, records.read_data(records.PackedRow, envelope.data))
         except ValueError as error:
             raise Rejected("malformed-packed-row", str(error)) from error
-        seq, count = envelope.seq0, len(members.texts)
+        seq, count = self._number(envelope.seq0), len(members.texts)
         if seq != state.next_seq:
-            seq = self._check_sequence(seq)
+            self._note_sequence(seq)
         state.next_seq = seq + count
-        at_us, turn, step = self._odd_time(envelope.time0), members.row.turn, members.row.step
+        at_us, turn, step = self._time_us(envelope.time0), members.row.turn, members.row.step
         if self._counts:
             self._packed += count - 1
             state.inherited_events += max(0, min(count, state.inherited_cut - seq))
@@ -231,61 +262,70 @@ class SessionLines:
         when = (at_us, state.turn if turn is UNSET else turn, state.step if step is UNSET else step)
         self._events.append(packed_event_row((state.line, seq), frame, when, members, self._with_content))
 
-    def _check_sequence(self, seq: Any) -> int:
-        """The number of an event that is not the next one: by position where the record has none."""
+    def _number(self, seq: int | UnsetType) -> int:
+        """The number of an event, by position where the record has none."""
         state = self.state
-        if seq is UNSET:
-            state.note("info", "no-seq", "events without seq are numbered by position", line=state.line)
-            return state.next_seq
+        if seq is not UNSET:
+            return seq
+        state.note("info", "no-seq", "events without seq are numbered by position", line=state.line)
+        return state.next_seq
+
+    def _note_sequence(self, seq: int) -> None:
+        state = self.state
         if seq > state.next_seq:
             state.note("warn", "seq-gap", "events are missing: seq jumps forward", line=state.line)
         else:
             state.note("warn", "seq-repeat", "seq goes back or repeats; all rows are kept", line=state.line)
-        return int(seq)
 
-    def _odd_time(self, time: Any) -> int | None:
-        """Microseconds of a time that is no whole number of milliseconds since 1970; None if it is none."""
-        if time is not UNSET and -_MAX_TIME_MS <= time <= _MAX_TIME_MS:
-            return int(time * 1000)
-        self.state.note("info", "no-time", "events without a usable time", line=self.state.line)
-        return None
+    def _time_us(self, time: Any) -> int | None:
+        """Milliseconds since the epoch as microseconds; None, with a remark, when that is no date."""
+        at_us = _time_us(time)
+        if at_us is None:
+            self.state.note("info", "no-time", "events without a usable time", line=self.state.line)
+        return at_us
 
     # -- what particular events add ----------------------------------------------------------------------
 
-    def _turn_start(self, head: Head, when: When, record: Struct, envelope: Envelope) -> None:
+    def _turn_start(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self.state.turn, self.state.step = when[1], None
 
-    def _turn_end(self, head: Head, when: When, record: Struct, envelope: Envelope) -> None:
+    def _turn_end(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self.state.turn = self.state.step = None
 
-    def _step_start(self, head: Head, when: When, record: Struct, envelope: Envelope) -> None:
+    def _step_start(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self.state.step = when[2]
 
-    def _step_end(self, head: Head, when: When, record: Struct, envelope: Envelope) -> None:
+    def _step_end(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self.state.step = None
 
-    def _request(self, head: Head, when: When, record: records.Request, envelope: Envelope) -> None:
+    def _request(self, head: Head, when: When, record: records.Request, is_replacement: bool) -> None:
         asked = record if record.header is None else record.header.config
         if asked is not None:
             self.state.provider, self.state.model = asked.provider, asked.model
 
-    def _title(self, head: Head, when: When, record: records.Title, envelope: Envelope) -> None:
+    def _title(self, head: Head, when: When, record: records.Title, is_replacement: bool) -> None:
         if record.title is not None and self._with_content and self._counts:
             self.state.title = record.title
 
-    def _end_seed(self, head: Head, when: When, record: records.EndSeed, envelope: Envelope) -> None:
+    def _end_seed(self, head: Head, when: When, record: records.EndSeed, is_replacement: bool) -> None:
         state = self.state
         is_marked = state.header is not None and state.header.format_version >= 2
         if record.inherited and is_marked and self._counts:
             state.inherited_cut = head[1]
             state.inherited_events = state.events + len(self._events) - self._begin + self._packed - 1
 
-    def _user_message(self, head: Head, when: When, record: records.UserMessage, envelope: Envelope) -> None:
-        self._message("user", head, when, record.message or record, envelope)
+    def _user_message(
+        self, head: Head, when: When, record: records.UserMessage, is_replacement: bool
+    ) -> None:
+        self._message("user", head, when, record.message or record, is_replacement)
 
-    def _wrapped(self, head: Head, when: When, record: records.WrappedMessage, envelope: Envelope) -> None:
-        role = envelope.type.partition("/")[0]
-        self._message(role, head, when, record.message or records.Message(), envelope)
+    def _system(self, head: Head, when: When, record: records.WrappedMessage, is_replacement: bool) -> None:
+        self._message("system", head, when, record.message or records.Message(), is_replacement)
+
+    def _developer(
+        self, head: Head, when: When, record: records.WrappedMessage, is_replacement: bool
+    ) -> None:
+        self._message("developer", head, when, record.message or records.Message(), is_replacement)
 
     def _message(
         self,
@@ -293,29 +333,31 @@ class SessionLines:
         head: Head,
         when: When,
         message: records.Message,
-        envelope: Envelope,
+        is_replacement: bool,
         is_interrupted: bool = False,
     ) -> None:
-        header, replaces = self.state.header, records.is_replacement(envelope)
+        header = self.state.header
         is_top_level = header is not None and header.origin != "subagent"
-        row = message_row(head, when, role, message, is_top_level, replaces, is_interrupted)
+        row = message_row(head, when, role, message, is_top_level, is_replacement, is_interrupted)
         self._rows["messages"].append(row)
 
     def _assistant(
-        self, head: Head, when: When, record: records.AssistantMessage, envelope: Envelope
+        self, head: Head, when: When, record: records.AssistantMessage, is_replacement: bool
     ) -> None:
         message = record.message or records.Message(content=record.content, source=record.source)
-        self._message("assistant", head, when, message, envelope, bool(record.interrupted))
+        self._message("assistant", head, when, message, is_replacement, bool(record.interrupted))
         self._sample(head, when, "message", self._asked(message.source), _usage_of(record))
 
-    def _attempt(self, head: Head, when: When, record: records.AssistantMessage, envelope: Envelope) -> None:
+    def _attempt(
+        self, head: Head, when: When, record: records.AssistantMessage, is_replacement: bool
+    ) -> None:
         self._sample(head, when, "attempt", self._asked(record.source), _usage_of(record))
 
-    def _chunk(self, head: Head, when: When, record: records.AssistantChunk, envelope: Envelope) -> None:
+    def _chunk(self, head: Head, when: When, record: records.AssistantChunk, is_replacement: bool) -> None:
         if record.chunk is not None and record.chunk.type == "usage":
             self._sample(head, when, "attempt", self._asked(None), record.chunk.usage)
 
-    def _compaction(self, head: Head, when: When, record: records.Compaction, envelope: Envelope) -> None:
+    def _compaction(self, head: Head, when: When, record: records.Compaction, is_replacement: bool) -> None:
         source = records.MessageSource(provider=record.provider, model=record.model)
         self._sample(head, when, "compaction", self._asked(source), record.usage)
 
@@ -348,49 +390,76 @@ class SessionLines:
             message = "a usage sample without usable input and output counts is not counted"
             state.note("fail", "bad-usage", message, line=state.line, about="required")
 
-    def _retry_started(self, head: Head, when: When, record: Struct, envelope: Envelope) -> None:
+    def _retry_started(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self._rows["usage"].append(retry_row(head, when))
 
-    def _tool_call(self, head: Head, when: When, record: records.ToolCall, envelope: Envelope) -> None:
+    def _tool_call(self, head: Head, when: When, record: records.ToolCall, is_replacement: bool) -> None:
         row = tool_call_row(head, when, record, self._with_content)
         self._rows["tool_calls"].append(row)
 
-    def _tool_result(self, head: Head, when: When, record: records.ToolResult, envelope: Envelope) -> None:
-        row = tool_result_row(head, when, record, records.is_replacement(envelope))
+    def _tool_result(self, head: Head, when: When, record: records.ToolResult, is_replacement: bool) -> None:
+        row = tool_result_row(head, when, record, is_replacement)
         self._rows["tool_results"].append(row)
 
 
-_Reader = tuple[Callable[[Any], Any], type[Struct], Callable[..., None] | None]
+class _Reader:
+    """How the payload of an event type is read, and what it adds besides its own row of ``events``."""
+
+    __slots__ = ("add", "decode", "kind", "record_type")
+
+    def __init__(self, kind: str, record_type: type[Struct], add: Callable[..., None] | None = None) -> None:
+        self.kind = kind
+        self.record_type = record_type
+        self.decode = msgspec.json.Decoder(record_type).decode
+        self.add = add
 
 
-def _reader(record_type: type[Struct], add: Callable[..., None] | None = None) -> _Reader:
-    return msgspec.json.Decoder(record_type).decode, record_type, add
-
-
-_OTHER = _reader(records.Place)
-_PACKED = _reader(records.PackedRow)
-_READERS: dict[str, _Reader] = dict.fromkeys(records.KNOWN_TYPES, _OTHER) | {
-    "turn/start": _reader(records.Place, SessionLines._turn_start),
-    "turn/end": _reader(records.Place, SessionLines._turn_end),
-    "step/start": _reader(records.Place, SessionLines._step_start),
-    "step/end": _reader(records.Place, SessionLines._step_end),
-    "request/header": _reader(records.Request, SessionLines._request),
-    "request/context": _reader(records.Request, SessionLines._request),
-    "session/title": _reader(records.Title, SessionLines._title),
-    "session/end-seed": _reader(records.EndSeed, SessionLines._end_seed),
-    "user/message": _reader(records.UserMessage, SessionLines._user_message),
-    "system/message": _reader(records.WrappedMessage, SessionLines._wrapped),
-    "developer/message": _reader(records.WrappedMessage, SessionLines._wrapped),
-    "assistant/message": _reader(records.AssistantMessage, SessionLines._assistant),
-    "assistant/attempt": _reader(records.AssistantMessage, SessionLines._attempt),
-    "assistant/chunk": _reader(records.AssistantChunk, SessionLines._chunk),
-    "compaction/summary": _reader(records.Compaction, SessionLines._compaction),
-    "compact/summary": _reader(records.Compaction, SessionLines._compaction),
-    "llm/retry-started": _reader(records.Place, SessionLines._retry_started),
-    "tool/call": _reader(records.ToolCall, SessionLines._tool_call),
-    "tool/result": _reader(records.ToolResult, SessionLines._tool_result),
+_ADDS: dict[str, tuple[type[Struct], Callable[..., None]]] = {
+    "turn/start": (records.Place, SessionLines._turn_start),
+    "turn/end": (records.Place, SessionLines._turn_end),
+    "step/start": (records.Place, SessionLines._step_start),
+    "step/end": (records.Place, SessionLines._step_end),
+    "request/header": (records.Request, SessionLines._request),
+    "request/context": (records.Request, SessionLines._request),
+    "session/title": (records.Title, SessionLines._title),
+    "session/end-seed": (records.EndSeed, SessionLines._end_seed),
+    "user/message": (records.UserMessage, SessionLines._user_message),
+    "system/message": (records.WrappedMessage, SessionLines._system),
+    "developer/message": (records.WrappedMessage, SessionLines._developer),
+    "assistant/message": (records.AssistantMessage, SessionLines._assistant),
+    "assistant/attempt": (records.AssistantMessage, SessionLines._attempt),
+    "assistant/chunk": (records.AssistantChunk, SessionLines._chunk),
+    "compaction/summary": (records.Compaction, SessionLines._compaction),
+    "compact/summary": (records.Compaction, SessionLines._compaction),
+    "llm/retry-started": (records.Place, SessionLines._retry_started),
+    "tool/call": (records.ToolCall, SessionLines._tool_call),
+    "tool/result": (records.ToolResult, SessionLines._tool_result),
 }
-"""Event type to how its payload is read and what it adds besides its own row of ``events``."""
+"""Event type to the payload that is read of it and what that adds; other types add their own row only."""
+
+_READERS = {kind: _Reader(kind, *_ADDS.get(kind, (records.Place,))) for kind in sorted(records.KNOWN_TYPES)}
+_BY_NAME = {kind.encode(): reader for kind, reader in _READERS.items()}
+
+# A name without escapes, whole numbers without sign that no arithmetic here can overflow.
+_PLAIN_START = re.compile(
+    rb'\{"type":"([a-z/-]+)","seq":(0|[1-9][0-9]{0,14}),"time":(0|[1-9][0-9]{0,14}),"data":'
+).match
+_APPENDED = b',"surfaceOp":"append"}'
+_APPENDED_FROM = b',"surfaceOp":"append","sourceEventSeqs":['
+_SEQS = re.compile(rb"(?:0|[1-9][0-9]{0,14})(?:,(?:0|[1-9][0-9]{0,14}))*").fullmatch
+_LONGEST_SEQS = 400
+
+
+def _end_of_data(text: bytes) -> int:
+    """Where ``data`` ends in a plainly spelled line, if what follows it is plainly spelled too; where it does
+    not, the slice up to there is no JSON value."""
+    if text.endswith(_APPENDED):
+        return -len(_APPENDED)
+    if text.endswith(b"]}"):
+        at = text.rfind(_APPENDED_FROM, -_LONGEST_SEQS)
+        if at > 0 and _SEQS(text, at + len(_APPENDED_FROM), len(text) - 2):
+            return at
+    return -1 if text.endswith(b"}") else 0
 
 
 def _usage_of(record: records.AssistantMessage) -> Any:
