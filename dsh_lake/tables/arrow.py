@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dsh_lake.errors import SchemaError
 from dsh_lake.schemas import TABLES, Column, stored_schema
 from dsh_lake.tables.place import Marks, Row
 
@@ -25,6 +26,9 @@ def to_batch(table: str, rows: Sequence[Row], runs: Sequence[tuple[int, Marks]])
     Args:
         rows: the rows without their marks.
         runs: how many rows have which marks, in order.
+
+    Raises:
+        SchemaError: a row lacks a value that the declaration asks for.
     """
     schema = stored_schema(table)
     marked = len(Marks.__args__)  # type: ignore[attr-defined]
@@ -33,6 +37,9 @@ def to_batch(table: str, rows: Sequence[Row], runs: Sequence[tuple[int, Marks]])
     arrays = [_mark_column(runs, at, schema.field(at).type) for at in range(marked)]
     for column, value in zip(columns, values, strict=True):
         arrays.append(_build(column, schema.field(column.name).type, value))
+    for field, column in zip(schema, arrays, strict=True):
+        if column.null_count and not field.nullable:
+            raise SchemaError(f"{table}.{field.name} is declared to have a value in every row and has not")
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -66,7 +66,7 @@ EXTRAS = st.lists(
             '"x":{}',
         ]
     ),
-    max_size=3,
+    max_size=5,
 )
 
 
