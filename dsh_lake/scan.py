@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from dsh_lake.frames import FrameLimits
+from dsh_lake.ingest.text import TextLimits
 from dsh_lake.ingest.workers import OnRead, processes
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.sources import default_root
@@ -25,6 +27,7 @@ def scan(
     full: bool = False,
     prune: bool = False,
     content: bool = True,
+    frame_bytes: int = FrameLimits().frame_bytes,
     on_start: Callable[[int], None] = lambda _: None,
     on_read: OnRead = lambda _: None,
 ) -> Summary:
@@ -37,6 +40,7 @@ def scan(
         full: read every file again.
         prune: forget files below the roots that are gone.
         content: keep the text of messages, arguments and results.
+        frame_bytes: what one zstd frame may decode to; a larger one is a finding, not read.
         on_start: told how many bytes (on disk) will be read.
         on_read: told the bytes of each portion that was read.
 
@@ -55,6 +59,7 @@ def scan(
         read_all=full,
         prune=prune,
         with_content=content,
+        limits=TextLimits(frames=FrameLimits(frame_bytes=frame_bytes)),
         mapper=processes(jobs) if jobs is not None else None,
         on_start=on_start,
         on_read=on_read,

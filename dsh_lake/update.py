@@ -6,13 +6,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from dsh_lake import catalog
 from dsh_lake.errors import SourceError, UnreadableSource, VersionMismatch
 from dsh_lake.ingest.parts import Part
+from dsh_lake.ingest.text import TextLimits
 from dsh_lake.ingest.workers import Mapper, OnRead, PartTarget, processes
 from dsh_lake.lake import Lake, Snapshot, Writer
 from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION
@@ -29,6 +30,7 @@ class UpdateOptions:
         read_all: read every file again from its beginning.
         prune: forget files under the roots that are gone.
         with_content: keep the text of messages, arguments and results.
+        limits: bounds of what reading a file holds in memory and of what a frame may decode to.
         mapper: how files are read; by default in as many processes as there are processors, 4 at most.
         on_start: told the number of bytes that will be read, before reading begins.
         on_read: told the bytes of each file (or portion) that was read.
@@ -37,6 +39,7 @@ class UpdateOptions:
     read_all: bool = False
     prune: bool = False
     with_content: bool = True
+    limits: TextLimits = field(default_factory=TextLimits)
     mapper: Mapper | None = None
     on_start: Callable[[int], None] = lambda _: None
     on_read: OnRead = lambda _: None
@@ -167,7 +170,8 @@ class _Scan:
             return []
         mapper = options.mapper or processes(min(os.cpu_count() or 1, 4))
         target = PartTarget(writer.lake.tables, writer.part_prefix, options.with_content)
-        outputs = mapper(plan.tasks, target, options.on_read)
+        tasks = [replace(task, limits=options.limits) for task in plan.tasks]
+        outputs = mapper(tasks, target, options.on_read)
         known_keys = {row["source_key"] for row in self._known.values()}
         for output in outputs:
             for outcome in output.outcomes:

@@ -9,6 +9,7 @@ import pytest
 
 from dsh_lake.scan import scan
 from dsh_lake.views import connect_catalog, fetch_rows
+from tests import logs
 from tests.corpus import TORTURE, torture_cases
 
 CASES = torture_cases()
@@ -100,3 +101,17 @@ def test_the_torture_home_as_a_whole_is_read(shared: Path, tmp_path: Path) -> No
     assert found["sources"]["superseded"] == 2
     assert sum(case["frames"] for case in CASES.values()) == found["frames"]
     assert sum(case["lines"] for case in CASES.values()) == found["lines"]
+
+
+def test_a_frame_that_gives_more_than_it_may_is_a_finding(tmp_path: Path) -> None:
+    path = logs.log_path(tmp_path / "home", "s")
+    frames = [
+        logs.frame(logs.header("s")),
+        logs.frame(logs.user(0, "x" * 100_000)),
+        logs.frame(logs.user(1, "y")),
+    ]
+    path.write_bytes(b"".join(frames))
+    found = scan(tmp_path / "home", lake=tmp_path / "lake", frame_bytes=50_000)
+    assert [finding["code"] for finding in found["findings"]] == ["frame-too-large", "seq-gap"]
+    assert (found["bad_frames"], found["events"]) == (1, 1)
+    assert scan(tmp_path / "home", lake=tmp_path / "other")["events"] == 2
