@@ -24,9 +24,9 @@ COMPRESSION_LEVEL = 1
 class PartLimits:
     """Bounds of what is held before it is written."""
 
-    text_bytes: int = 16 << 20
+    text_bytes: int = 8 << 20
     """Decoded text whose rows are held at once."""
-    rows: int = 50_000
+    rows: int = 10_000
     """Rows of one table held at once."""
     file_bytes: int = 64 << 20
     """Size at which a part file is closed."""
@@ -74,6 +74,8 @@ class PartWriter(RowSink):
             self._write(table)
         for table in list(self._writers):
             self._close(table)
+        # What comes next is another engine with memory of its own.
+        pa.default_memory_pool().release_unused()
         return self._parts
 
     def _write(self, table: str) -> None:
