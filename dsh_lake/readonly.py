@@ -38,9 +38,7 @@ BATCH_ROWS = 4096
 """Rows that are held at once: with texts of some KiB each, some MiB."""
 
 _GIVES_ROWS = ("SELECT", "MULTI")  # MULTI is a PIVOT that looks up its columns first.
-_COMPUTE = frozenset(
-    ("range", "generate_series", "repeat", "repeat_row", "unnest", "json_each", "json_tree", "query_table")
-)
+_COMPUTE = frozenset(("range", "generate_series", "repeat", "repeat_row", "unnest", "json_each", "json_tree"))
 _DESCRIBE = ("duckdb_", "pragma_")
 """Table functions that read no file and run no text: these, and those whose names begin so."""
 _WITHOUT_ARROW_TYPE = frozenset(

@@ -218,7 +218,7 @@ class _Search:
             number=number,
             text=text,
             frame=mark.frame or None,
-            offset=mark.offset if mark.frame else mark.offset + position,
+            offset=mark.offset + (position if self._lines.state.encoding == "plain" else 0),
             cuts=batch.cuts(position, len(text)),
             events=[event for event in map(_Event.of, rows["events"]) if event.line == number],
             rejects=[row for row in rows["rejects"] if row[0] == number],

@@ -48,8 +48,7 @@ def _code_of(error: BaseException) -> int:
         # Whoever reads our output, such as `head`, has enough of it. Nothing is left to be flushed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.CLEAN
-    if isinstance(error, KeyboardInterrupt | typer.Abort):
-        narration.note("interrupted")
+    if isinstance(error, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else ExitCode.FAILED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dsh_lake.cli.numbers import size
+from dsh_lake.cli.numbers import counted, size
 from dsh_lake.terminal_text import terminal_text
 
 
@@ -20,9 +20,8 @@ def doctor_text(report: Mapping[str, Any], _: int | None) -> str:
         f"lake: {terminal_text(lake['path'])}",
     ]
     if lake.get("scans") is not None:
-        lines.append(
-            f"      {size(lake['size_bytes'])}, {lake['scans']:,} scans, the last {lake['last_scan_at']}"
-        )
+        scans = f"{counted(lake['scans'], 'scan')}, the last {lake['last_scan_at']}"
+        lines.append(f"      {size(lake['size_bytes'])}, {scans}")
     lines.append("")
     for check in report["checks"]:
         lines.append(f"{check['status']:<4}  {check['name']:<11}  {terminal_text(check['message'])}")
@@ -38,7 +37,7 @@ def compaction_text(report: Mapping[str, Any], _: int | None) -> str:
         f"files   {files['before']:,} before, {files['after']:,} after",
         f"size    {size(volume['before'])} before, {size(volume['after'])} after",
         f"rows    {rows['before']:,} before, {rows['after']:,} after",
-        f"deleted {report['deleted_files']:,} files, {size(report['deleted_bytes'])}",
+        f"deleted {counted(report['deleted_files'], 'file')}, {size(report['deleted_bytes'])}",
         f"lake: {terminal_text(report['lake'])} (scan {report['scan_id'] or '-'})",
     ]
     return "".join(f"{line}\n" for line in lines)

@@ -1,8 +1,8 @@
 """Columns of text for people: aligned by what a terminal shows, not by characters.
 
-On a terminal the widest columns of text give way until a line fits, numbers never, and what does not fit at
-all is shown one value a line. Elsewhere every line is as long as it needs to be: nothing is lost, and the
-output is the same everywhere.
+On a terminal the widest columns of text give way until a line fits, numbers never; then optional columns are
+left out, which is said; and what does not fit even so is shown one value a line. Elsewhere every line is as
+long as it needs to be: nothing is lost, and the output is the same everywhere.
 """
 
 from __future__ import annotations
@@ -15,27 +15,41 @@ from rich.cells import cell_len, set_cell_size
 GAP = "  "
 NOTHING = "-"
 """What stands for a value that is not known."""
-_NARROWEST = 9
+_NARROWEST = 12
+"""What of a column of text has to remain to be of use."""
 _LONGEST = 1000
 
 
 class Column(NamedTuple):
-    """A heading and its cells, which are safe to show. A rigid column is shown in full or not as one."""
+    """A heading and its cells, which are safe to show. A rigid column is never cut, an optional one may be
+    left out where there is no room."""
 
     heading: str
     cells: Sequence[str]
     is_number: bool = False
     is_rigid: bool = False
+    is_optional: bool = False
+
+    @property
+    def width(self) -> int:
+        """Places that it takes in full."""
+        return max(map(cell_len, (self.heading, *self.cells)))
 
 
 def table(columns: Sequence[Column], width: int | None = None) -> list[str]:
     """The lines of a table with its headings, no wider than ``width`` where one is given."""
-    widths = [max(map(cell_len, (column.heading, *column.cells))) for column in columns]
-    if width is not None and not _narrow(columns, widths, width):
-        return _records(columns)
-    rows = zip(*(column.cells for column in columns), strict=True)
-    headings = [column.heading for column in columns]
-    return [_line(columns, widths, row) for row in (headings, *rows)]
+    shown = list(columns)
+    widths = [column.width for column in shown]
+    while width is not None and not _narrow(shown, widths, width):
+        optional = [number for number, column in enumerate(shown) if column.is_optional]
+        if not optional:
+            return _records(columns)
+        del shown[optional[-1]]
+        widths = [column.width for column in shown]
+    rows = zip(*(column.cells for column in shown), strict=True)
+    lines = [_line(shown, widths, row) for row in ([column.heading for column in shown], *rows)]
+    left_out = [column.heading for column in columns if column not in shown]
+    return [*lines, f"(no room for {', '.join(left_out)})"] if left_out else lines
 
 
 def _narrow(columns: Sequence[Column], widths: list[int], width: int) -> bool:
@@ -59,10 +73,10 @@ def _line(columns: Sequence[Column], widths: Sequence[int], row: Sequence[str]) 
 
 def fitted(cell: str, size: int, *, to_right: bool = False) -> str:
     """The cell in exactly ``size`` places of a terminal; what is cut off shows as an ellipsis."""
-    taken = cell_len(cell)
-    if taken > size:
-        return set_cell_size(cell, size - 1) + "…"
-    return " " * (size - taken) + cell if to_right else cell + " " * (size - taken)
+    if cell_len(cell) > size:
+        cell = set_cell_size(cell, size - 1).rstrip() + "…"
+    room = " " * (size - cell_len(cell))
+    return room + cell if to_right else cell + room
 
 
 def _records(columns: Sequence[Column]) -> list[str]:

@@ -10,6 +10,11 @@ def percent(share: float | None) -> str:
     return NOTHING if share is None else f"{share:.1%}"
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A count with what is counted, in the singular or plural."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
 def size(count: int) -> str:
     """Bytes in the largest decimal unit that leaves at least one whole."""
     scaled = float(count)

@@ -21,10 +21,10 @@ def session_columns(rows: pa.Table) -> list[Column]:
     return [
         Column("time (UTC)", [_minute(time) for time in texts["time"]], is_rigid=True),
         Column("title", texts["title"]),
-        Column("workspace", [name.strip("-") or name for name in texts["workspace"]]),
-        Column("model", texts["model"]),
+        Column("workspace", [name.strip("-") or name for name in texts["workspace"]], is_optional=True),
+        Column("model", texts["model"], is_optional=True),
         *(Column(name, list(_grouped(rows.column(name).to_pylist())), is_number=True) for name in _COUNTS),
-        Column("cost", texts["cost"], is_number=True),
+        Column("cost", texts["cost"], is_number=True, is_optional=True),
         Column("session", [name.removeprefix("session-") for name in texts["session_id"]]),
     ]
 

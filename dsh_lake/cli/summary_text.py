@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dsh_lake.cli.layout import NOTHING, Column, table
-from dsh_lake.cli.numbers import percent, size
+from dsh_lake.cli.numbers import counted, percent, size
 from dsh_lake.terminal_text import terminal_text
 
 _PAGE = 100
@@ -24,10 +24,10 @@ _BUCKETS = {
 _KINDS = {"message": "answers", "attempt": "failed attempts", "compaction": "compactions"}
 _CHANGES = ("new", "grown", "rewritten", "unchanged")
 _NOT_COUNTED = {
-    "superseded": "older generations of a session",
-    "duplicate": "copies of a session",
-    "skipped": "skipped",
-    "failed": "failed",
+    "superseded": ("older generation of a session", "older generations of a session"),
+    "duplicate": ("copy of a session", "copies of a session"),
+    "skipped": ("skipped", "skipped"),
+    "failed": ("failed", "failed"),
 }
 
 Summary = Mapping[str, Any]
@@ -58,7 +58,11 @@ def _what_happened(summary: Summary) -> list[str]:
     remembered = summary["remembered_sessions"]
     return _facts(
         ("sessions", summary["sessions"], [f"{subagents:,} of them sub-agents"] if subagents else []),
-        ("human messages", summary["human_messages"], [f"of {summary['user_messages']:,} user messages"]),
+        (
+            "human messages",
+            summary["human_messages"],
+            [f"of {counted(summary['user_messages'], 'user message')}"],
+        ),
         ("assistant messages", summary["assistant_messages"], []),
         ("tool calls", calls, ended if calls else []),
         ("events", summary["events"], []),
@@ -116,16 +120,16 @@ def _tools(summary: Summary, width: int | None) -> list[str]:
 def _files(summary: Summary, width: int) -> list[str]:
     sources = summary["sources"]
     changes = [f"{sources[name]:,} {name}" for name in _CHANGES if sources[name]]
-    left_out = [f"{sources[name]:,} {what}" for name, what in _NOT_COUNTED.items() if sources[name]]
-    lines = [f"{sources['found']:,} files: {', '.join(changes) or 'nothing to read'}"]
+    left_out = [counted(sources[name], *what) for name, what in _NOT_COUNTED.items() if sources[name]]
+    lines = [f"{counted(sources['found'], 'file')}: {', '.join(changes) or 'nothing to read'}"]
     if left_out:
         lines.append(f"not counted: {', '.join(left_out)}")
     if sources["missing"]:
-        lines.append(f"{sources['missing']:,} files are gone; what was read of them is remembered")
-    frames = [f"{summary['frames']:,} frames"]
+        lines.append(f"{counted(sources['missing'], 'file')} gone; what was read of them is remembered")
+    frames = [counted(summary["frames"], "frame")]
     frames += [f"{summary['bad_frames']:,} of them damaged"] if summary["bad_frames"] else []
-    frames += [f"{summary['torn_tails']:,} files with a torn end"] if summary["torn_tails"] else []
-    read = [f"{summary['lines']:,} lines"]
+    frames += [f"{counted(summary['torn_tails'], 'file')} with a torn end"] if summary["torn_tails"] else []
+    read = [counted(summary["lines"], "line")]
     read += [f"{summary['rejected_lines']:,} of them rejected"] if summary["rejected_lines"] else []
     read += (
         [f"{summary['recovered_lines']:,} more saved from torn ends"] if summary["recovered_lines"] else []
@@ -135,7 +139,8 @@ def _files(summary: Summary, width: int) -> list[str]:
         f"{', '.join(frames)}; {', '.join(read)}",
     ]
     if summary["cassettes"]:
-        lines.append(f"{summary['cassettes']:,} cassettes, {summary['interactions']:,} recorded calls")
+        calls = counted(summary["interactions"], "recorded call")
+        lines.append(f"{counted(summary['cassettes'], 'cassette')}, {calls}")
     about = f"scan {summary['scan_id']}, {summary['elapsed_s']:.1f} s"
     wrapped = [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ")]
     return [*wrapped, f"lake: {terminal_text(summary['lake'])} ({about})"]
@@ -148,8 +153,8 @@ def _findings(summary: Summary, width: int) -> list[str]:
     groups = Counter((finding["severity"], finding["code"]) for finding in findings)
     places = max(len(f"{count:,}") for count in groups.values())
     severities = Counter(severity for severity, _ in groups.elements())
-    counted = ", ".join(f"{count:,} {severity}" for severity, count in severities.items())
-    lines = [f"{len(findings):,} findings: {counted}"]
+    by_severity = ", ".join(f"{count:,} {severity}" for severity, count in severities.items())
+    lines = [f"{counted(len(findings), 'finding')}: {by_severity}"]
     lines += [f"  {severity}  {count:>{places},} {code}" for (severity, code), count in groups.items()]
     shown = findings[:_SHOWN_FINDINGS]
     lines += ["", "the first of them" if len(shown) < len(findings) else "each of them"]
