@@ -102,27 +102,32 @@ def opened(paths: Sequence[PathLike], *, jobs: int | None = None) -> Iterator[Co
         jobs: processes that read; by default as many as there are processors, 4 at most.
     """
     found = find(paths)
-    plan = catalog.plan(found.files.values(), {}, batch=1, read_all=True)
-    ids = {file.path: row["source_id"] for file, row in _planned(plan)}
+    with tables_of(found.files.values(), jobs=jobs) as (connection, ids):
+        names = {ids[file.path]: name for name, file in found.files.items()}
+        refused = fetch_rows(
+            connection, "select source_id from source_status where state_code = 'unreadable'"
+        )
+        unreadable = dict(found.unreadable)
+        for row in refused:
+            name = names.pop(row["source_id"])
+            unreadable[name] = f'cannot read cassette "{absolute_path(name)}"'
+        yield Collection(connection, names, unreadable)
+
+
+@contextmanager
+def tables_of(
+    files: Iterable[SourceFile], *, jobs: int | None = None
+) -> Iterator[tuple[Connection, dict[str, str]]]:
+    """Every table and view over these files alone, and the ``source_id`` of each by its path."""
+    plan = catalog.plan(files, {}, batch=1, read_all=True)
+    ids = {file.path: plan.changed[key]["source_id"] for key, file in plan.files.items()}
     with tempfile.TemporaryDirectory(prefix="dsh-lake-") as folder:
         stored = _read(plan, Path(folder), jobs or min(os.cpu_count() or 1, _MOST_JOBS))
         connection = connect_memory(stored)
         try:
-            names = {ids[file.path]: name for name, file in found.files.items()}
-            refused = fetch_rows(
-                connection, "select source_id from source_status where state_code = 'unreadable'"
-            )
-            unreadable = dict(found.unreadable)
-            for row in refused:
-                name = names.pop(row["source_id"])
-                unreadable[name] = f'cannot read cassette "{absolute_path(name)}"'
-            yield Collection(connection, names, unreadable)
+            yield connection, ids
         finally:
             connection.close()
-
-
-def _planned(plan: catalog.Plan) -> Iterator[tuple[SourceFile, catalog.Row]]:
-    return ((file, plan.changed[key]) for key, file in plan.files.items())
 
 
 def _read(plan: catalog.Plan, folder: Path, jobs: int) -> StoredTables:
