@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from dsh_lake.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from dsh_lake import cassette as cassette
+    from dsh_lake.checks import check as check
     from dsh_lake.compact import compact as compact
     from dsh_lake.connection import connect as connect
     from dsh_lake.connection import read_session as read_session
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "DshLakeError": "dsh_lake.errors",
+    "check": "dsh_lake.checks",
     "compact": "dsh_lake.compact",
     "connect": "dsh_lake.connection",
     "doctor": "dsh_lake.doctor",
@@ -48,6 +51,8 @@ _HOMES = {
 
 __all__ = [
     "DshLakeError",
+    "cassette",
+    "check",
     "compact",
     "connect",
     "doctor",
@@ -62,6 +67,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "cassette":
+        return import_module("dsh_lake.cassette")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dsh_lake.canonical import JsonValue, string_text
-from dsh_lake.cassette.ambiguity import Group, ambiguous_groups, group_of
+from dsh_lake.cassette.groups import Group, ambiguous_groups, group_of
 from dsh_lake.cassette.identity import JsonObject, request_metadata
 from dsh_lake.cassette.loading import Cassette
 from dsh_lake.errors import CassetteAmbiguityError, CassetteError, CassetteMismatchError

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from dsh_lake.canonical import JS_WHITESPACE, digest
-from dsh_lake.cassette.ambiguity import Group, group_of
+from dsh_lake.cassette.groups import Group, group_of
 from dsh_lake.cassette.identity import (
     JsonObject,
     Topology,

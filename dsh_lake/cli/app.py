@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dsh_lake.cli import cassette, lake, query, scan, show
+from dsh_lake.cli import cassette, check, lake, query, scan, show
 from dsh_lake.version import __version__
 
 app = typer.Typer(
@@ -55,6 +55,7 @@ for command, answer in (
     (show.show, "What does this record say, and where exactly is it?"),
     (query.sql, "Any question, in SQL."),
     (query.views, "What tables and views are there to be asked?"),
+    (check.check, "Is anything wrong with what was scanned?"),
     (lake.doctor, "What is installed, and is the lake sound?"),
     (lake.compact, "Make the lake smaller and faster."),
 ):

@@ -32,6 +32,13 @@ class Duplicates(StrEnum):
     SEQUENCE = "sequence"
 
 
+class Storage(StrEnum):
+    """What a cassette keeps of requests."""
+
+    METADATA = "metadata"
+    FULL = "full"
+
+
 class VerifyFormat(StrEnum):
     """How a verification is printed."""
 
@@ -260,6 +267,47 @@ def match(
 
     print_document(matching.document(), output_format, output, render)
     return matching.exit_code
+
+
+@app.command("from-sessions", short_help="Make cassettes of past sessions with sub-agents.")
+def from_sessions(
+    roots: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="ROOT", show_default=False, help="DSH homes, other folders, or session files."
+        ),
+    ],
+    folder: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="DIR", show_default=False, help="Folder for the cassettes."),
+    ],
+    storage: Annotated[
+        Storage, typer.Option("--storage", help="What to keep of requests: metadata, or all of it, redacted.")
+    ] = Storage.METADATA,
+    output_format: DocumentFormatOption = None,
+    jobs: JobsOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> int:
+    """Write one cassette for each top-level session and provider of sub-agents, as far as archives tell.
+
+    What an archive does not say is left out, never made up: such cassettes bear the provider names
+    dsh-lake and archive:<provider>. They hold answers of sub-agents, with known kinds of secrets replaced.
+
+    \b
+    Example:
+      dsh-lake cassette from-sessions ~/.dsh -o tests/fixtures
+    """
+    from dsh_lake.cassette.derived import from_sessions as derive
+    from dsh_lake.cli import cassette_text
+
+    derived = derive(roots, folder, storage=storage.value, jobs=jobs)
+
+    def render(_: object, width: int | None) -> str:
+        return cassette_text.derived_text(derived)
+
+    print_document(derived.document(), output_format, None, render)
+    return 0 if derived.cassettes else 1
 
 
 def _print_original(result: tuple[int, Iterable[str], str], output: Path | None) -> int:

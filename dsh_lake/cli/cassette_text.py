@@ -10,6 +10,7 @@ from dsh_lake.terminal_text import terminal_text
 
 if TYPE_CHECKING:
     from dsh_lake.cassette.ambiguities import Ambiguities
+    from dsh_lake.cassette.derived import Derived
     from dsh_lake.cassette.offline import Matching
     from dsh_lake.cassette.tree_diff import PairDiff, TreeDiff
     from dsh_lake.cassette.verification import Finding, Verification
@@ -130,6 +131,13 @@ def _step(number: int, step: Mapping[str, Any]) -> str:
         return f"{number:4}  would match  {terminal_text(diagnostic['candidate']['callKey'])}"
     near = ", ".join(terminal_text(candidate["callKey"]) for candidate in diagnostic["candidates"][:3])
     return f"{number:4}  would not match  {diagnostic['reason']}: {near or 'no call comes near'}"
+
+
+def derived_text(derived: Derived) -> str:
+    """A line per cassette, then what is in none."""
+    lines = [f"{calls:6,} calls  {terminal_text(path)}" for path, calls in derived.cassettes.items()]
+    lines += [f"left out: {terminal_text(one.session_id)}: {one.reason}" for one in derived.left_out]
+    return _joined([*lines, f"{len(derived.cassettes):,} cassettes"])
 
 
 def _count(number: int | None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dsh_lake.cassette import find_faults, load, outputs
-from dsh_lake.cassette.ambiguity import ambiguous_groups
+from dsh_lake.cassette.groups import ambiguous_groups
 from dsh_lake.cassette.loading import as_error
 from tests.cassette.cases import ROOTS, as_original, cases
 

@@ -20,8 +20,8 @@ from uuid import NAMESPACE_URL, uuid5
 import msgspec
 
 from dsh_lake.canonical import JsonValue, digest, parse_json
-from dsh_lake.cassette.ambiguity import Group
 from dsh_lake.cassette.collection import PathLike, as_list, tables_of
+from dsh_lake.cassette.groups import Group
 from dsh_lake.cassette.identity import (
     JsonObject,
     Topology,
@@ -181,7 +181,9 @@ def _identified(
     occurrences: Counter[tuple[str, Group]] = Counter()
     calls: dict[str, list[_Call]] = {}
     # A parent comes before its children: it was created before.
-    for run in sorted(runs, key=lambda run: (run["delegation_depth"] or 0, _asked_at(run), run["session_id"])):
+    for run in sorted(
+        runs, key=lambda run: (run["delegation_depth"] or 0, _asked_at(run), run["session_id"])
+    ):
         parent_id = run["parent_session_id"]
         request = normalised_request(_request(run))
         context = parent_context_fingerprint(_context(sessions[parent_id]))
