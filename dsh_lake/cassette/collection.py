@@ -125,6 +125,8 @@ def tables_of(
         stored = _read(plan, Path(folder), jobs or min(os.cpu_count() or 1, _MOST_JOBS))
         connection = connect_memory(stored)
         try:
+            # What does not fit into memory goes where the rows are, not to the current folder.
+            connection.execute("set temp_directory = $1", [os.path.join(folder, "spilled")])
             yield connection, ids
         finally:
             connection.close()
