@@ -1,8 +1,8 @@
 """Any number of cassettes as tables for as long as a question takes; no lake is needed.
 
 The rule: each file is read once, spread over processes where there is much to read, and its rows go to
-temporary files, so that memory does not grow with the number of cassettes. Then every table, view, check
-and macro of a lake can be asked about them.
+temporary files, so that memory does not grow with the number of cassettes. Then the tables, views and
+checks of a lake can be asked about them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from dsh_lake.cassette.single import is_pattern
 from dsh_lake.ingest.workers import PartTarget, processes
 from dsh_lake.schemas import ROW_TABLES
 from dsh_lake.sources import SourceFile, discover
-from dsh_lake.views import Connection, StoredTables, connect_memory, fetch_rows
+from dsh_lake.views import Connection, PreparedTables, StoredTables, fetch_rows
 
 PathLike = str | os.PathLike[str]
 
 _MOST_JOBS = 4
+_ASKED = ("source_status", "cassette_counts", "cassette_findings", "ambiguous_groups", "cassette_changes")
+"""What can be asked about a collection."""
 
 
 def as_list(paths: PathLike | Sequence[PathLike]) -> list[str]:
@@ -84,7 +86,7 @@ class Collection:
     """Cassettes that were read.
 
     Attributes:
-        connection: every table and view, over these cassettes alone.
+        connection: the tables and views of ``_ASKED`` and all they need, over these cassettes alone.
         names: how each file is called, by ``source_id``, in the order of the paths.
         unreadable: why a file or path could not be read, by name.
     """
@@ -102,7 +104,7 @@ def opened(paths: Sequence[PathLike], *, jobs: int | None = None) -> Iterator[Co
         jobs: processes that read; by default as many as there are processors, 4 at most.
     """
     found = find(paths)
-    with tables_of(found.files.values(), jobs=jobs) as (connection, ids):
+    with tables_of(found.files.values(), _ASKED, jobs=jobs) as (connection, ids):
         names = {ids[file.path]: name for name, file in found.files.items()}
         refused = fetch_rows(
             connection, "select source_id from source_status where state_code = 'unreadable'"
@@ -116,14 +118,14 @@ def opened(paths: Sequence[PathLike], *, jobs: int | None = None) -> Iterator[Co
 
 @contextmanager
 def tables_of(
-    files: Iterable[SourceFile], *, jobs: int | None = None
+    files: Iterable[SourceFile], names: Iterable[str], *, jobs: int | None = None
 ) -> Iterator[tuple[Connection, dict[str, str]]]:
-    """Every table and view over these files alone, and the ``source_id`` of each by its path."""
+    """The named tables and views over these files alone, and the ``source_id`` of each file by its path."""
     plan = catalog.plan(files, {}, batch=1, read_all=True)
     ids = {file.path: plan.changed[key]["source_id"] for key, file in plan.files.items()}
     with tempfile.TemporaryDirectory(prefix="dsh-lake-") as folder:
         stored = _read(plan, Path(folder), jobs or min(os.cpu_count() or 1, _MOST_JOBS))
-        connection = connect_memory(stored)
+        connection = PreparedTables(stored, names, with_cassettes=True).connection
         try:
             # What does not fit into memory goes where the rows are, not to the current folder.
             connection.execute("set temp_directory = $1", [os.path.join(folder, "spilled")])

@@ -92,7 +92,7 @@ def from_sessions(
     if not discovery.opened_roots:
         raise UnreadableSource(", ".join(as_list(roots)), "nothing to read")
     sessions = [file for file in discovery.files if file.kind != "cassette"]
-    with tables_of(sessions, jobs=jobs) as (connection, _):
+    with tables_of(sessions, ["subagent_runs", "sessions"], jobs=jobs) as (connection, _):
         runs = fetch_rows(connection, "from subagent_runs")
         parents = {row["session_id"]: row for row in fetch_rows(connection, "from sessions")}
     topics: dict[str, list[dict[str, Any]]] = {}
