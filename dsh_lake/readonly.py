@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -116,7 +117,7 @@ def _checked(connection: Connection, query: str) -> _Statement:
     text = query.encode()[kept[0].offset : kept[-1].offset + len(kept[-1].text)] if kept else b""
     body = text.decode()
     _check_kind(connection, body, tokens)
-    _check_functions(connection, tokens)
+    _check_functions(tokens)
     return _Statement(prefix, body)
 
 
@@ -146,15 +147,25 @@ def _check_kind(connection: Connection, body: str, tokens: list[_Token]) -> None
         raise UsageError(f"only statements that read are run here (SELECT, FROM, DESCRIBE, ...), not {kind}")
 
 
-def _check_functions(connection: Connection, tokens: list[_Token]) -> None:
-    listed = connection.execute(
-        "select distinct function_name from duckdb_functions() where function_type = 'table'"
-    ).fetchall()
-    refused = {name for (name,) in listed if name not in _COMPUTE and not name.startswith(_DESCRIBE)}
-    for token, following in pairwise(tokens):
-        name = token.text.strip().decode().strip('"').lower()
-        if name in refused and following.text.startswith(b"("):
+def _check_functions(tokens: list[_Token]) -> None:
+    called = [
+        token.text.strip().decode().strip('"').lower()
+        for token, following in pairwise(tokens)
+        if token.kind != "operator" and following.text.startswith(b"(")
+    ]
+    for name in called:
+        if name in _refused_functions():
             raise UsageError(f"the function {name} is not available here: queries read the lake alone")
+
+
+@cache
+def _refused_functions() -> frozenset[str]:
+    """Table functions of the engine that may read files or run text."""
+    with duckdb.connect() as connection:
+        listed = connection.execute(
+            "select distinct function_name from duckdb_functions() where function_type = 'table'"
+        ).fetchall()
+    return frozenset(name for (name,) in listed if name not in _COMPUTE and not name.startswith(_DESCRIBE))
 
 
 def _hint(tokens: list[_Token]) -> str:

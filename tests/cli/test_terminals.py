@@ -83,15 +83,14 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "lake"
 
 
-@pytest.mark.parametrize("output_format", ["table", "csv", "json", "ndjson", "markdown"])
+@pytest.mark.parametrize("output_format", ["table", "csv", "json"])
 def test_no_text_of_the_archives_reaches_the_terminal_as_it_is(output_format: str, hostile: Path) -> None:
-    for question in (["sessions"], ["sql", "select title, workspace from session_summary"]):
-        arguments = [*question, "--format", output_format, "--lake", hostile]
-        code, seen, other = on_terminal(arguments, streams="stdout", columns=300)
-        assert (code, other) == (0, b"")
-        text = seen.decode().replace("\r\n", "\n")
-        assert "导出" in text
-        assert not UNSAFE & set(text)
+    arguments = ["sessions", "--format", output_format, "--lake", hostile]
+    code, seen, other = on_terminal(arguments, streams="stdout", columns=300)
+    assert (code, other) == (0, b"")
+    text = seen.decode().replace("\r\n", "\n")
+    assert "导出" in text
+    assert not UNSAFE & set(text)
 
 
 def test_json_on_a_terminal_is_the_same_json(hostile: Path) -> None:
@@ -141,9 +140,7 @@ def test_a_bar_is_shown_while_files_are_read(demo: DemoLake, tmp_path: Path) -> 
     assert (code, seen) == (0, b"")
 
 
-@pytest.mark.parametrize(
-    ("columns", "left_out"), [(80, "workspace, model, cost"), (100, "model, cost"), (120, ""), (250, "")]
-)
+@pytest.mark.parametrize(("columns", "left_out"), [(80, "workspace, model, cost"), (120, "")])
 def test_a_table_fits_the_terminal_and_its_numbers_are_whole(
     columns: int, left_out: str, demo: DemoLake
 ) -> None:

@@ -14,12 +14,20 @@ import dsh_lake
 from demo_lake import DemoLake
 
 
+@pytest.fixture(scope="module")
+def sound(demo: DemoLake, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A lake in the place where it was made, and a copy of it."""
+    folder = tmp_path_factory.mktemp("doctor")
+    dsh_lake.scan(demo.home, lake=folder / "lake", jobs=1)
+    return folder / "lake", shutil.copytree(folder / "lake", folder / "copy")
+
+
 @pytest.fixture
-def lake(demo: DemoLake, tmp_path: Path) -> Path:
-    """A lake of its own, in the place where it was made."""
-    made = tmp_path / "lake"
-    dsh_lake.scan(demo.home, lake=made, jobs=1)
-    return made
+def lake(sound: tuple[Path, Path]) -> Path:
+    """The lake as it was made, whatever was done to it before."""
+    made, copy = sound
+    shutil.rmtree(made, ignore_errors=True)
+    return shutil.copytree(copy, made)
 
 
 def checks(lake: Path) -> dict[str, Any]:
@@ -82,8 +90,7 @@ def test_a_log_of_a_table_that_is_gone(lake: Path) -> None:
 
 
 def test_a_lake_that_was_moved_has_an_old_catalog(lake: Path) -> None:
-    moved = lake.with_name("moved")
-    lake.rename(moved)
+    moved = lake.rename(lake.with_name("moved"))
     assert checks(moved) | {"home": "ok"} == {"home": "ok", **SOUND, "catalog": "warn"}
 
 
