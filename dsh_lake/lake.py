@@ -131,8 +131,9 @@ class Lake:
         return {"table_versions": json.dumps({**versions, "scans": commit["version"]})}
 
     def _files(self, name: str, version: int) -> list[str]:
-        table = self._table(name, version)
-        return sorted(os.path.abspath(uri.removeprefix("file://")) for uri in table.file_uris())
+        # By their names: the folder in their URIs is percent-encoded.
+        names = (uri.rpartition("/")[2] for uri in self._table(name, version).file_uris())
+        return sorted(os.fspath(self.tables / name / file) for file in names)
 
     def _table(self, name: str, version: int | None = None) -> DeltaTable:
         from deltalake import DeltaTable

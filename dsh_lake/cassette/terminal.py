@@ -13,14 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 
 from dsh_lake.canonical import number_text, string_text, utf16_units
+from dsh_lake.terminal_text import FORMAT_CHARACTERS
 
-_FORMAT_CHARACTERS = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u180e\u200b-\u200f"
-    "\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
-)
-"""Unicode 15: ``unicodedata`` of some supported interpreters knows fewer."""
-
+_FORMAT_CHARACTERS = re.compile(f"[{FORMAT_CHARACTERS}]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 

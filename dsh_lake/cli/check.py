@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dsh_lake.cli.exits import ExitCode
 from dsh_lake.cli.options import (
     AsOfOption,
     DocumentFormatOption,
@@ -15,8 +16,6 @@ from dsh_lake.cli.options import (
     VerboseOption,
 )
 from dsh_lake.cli.output import print_document
-
-_FINDINGS = 2
 
 
 def check(
@@ -43,4 +42,4 @@ def check(
 
     result = run_checks(lake, as_of=as_of, names=names or ())
     print_document(result, output_format, output, check_text)
-    return 0 if result["ok"] else _FINDINGS
+    return ExitCode.CLEAN if result["ok"] else ExitCode.FINDINGS

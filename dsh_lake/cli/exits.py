@@ -9,7 +9,6 @@ from enum import IntEnum
 
 import typer
 
-from dsh_lake.cli.app import app
 from dsh_lake.cli.narration import narration
 from dsh_lake.errors import DshLakeError
 
@@ -33,6 +32,8 @@ def run(arguments: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
+    from dsh_lake.cli.app import app  # Its commands name the exit codes that they give.
+
     narration.is_quiet = narration.is_verbose = False
     try:
         code = app(list(arguments), prog_name=PROGRAM, standalone_mode=False)

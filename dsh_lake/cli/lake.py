@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dsh_lake.cli.exits import ExitCode
 from dsh_lake.cli.options import (
     DocumentFormatOption,
     LakeOption,
@@ -36,7 +37,7 @@ def doctor(
 
     report = examine(lake)
     print_document(report, output_format, output, doctor_text)
-    return 0 if report["ok"] else 1
+    return ExitCode.CLEAN if report["ok"] else ExitCode.FAILED
 
 
 def compact(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dsh_lake.cli.exits import ExitCode
 from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import (
     DocumentFormatOption,
@@ -17,8 +18,6 @@ from dsh_lake.cli.options import (
 )
 from dsh_lake.cli.output import print_document
 from dsh_lake.cli.progress import reading_progress
-
-_FINDINGS = 2
 
 
 def scan(
@@ -88,4 +87,4 @@ def scan(
     narration.detail(f"lake: {summary['lake']}, {summary['elapsed_s']} s")
     print_document(summary, output_format, output, summary_text)
     is_faulty = any(finding["severity"] == "fail" for finding in summary["findings"])
-    return _FINDINGS if strict and is_faulty else 0
+    return ExitCode.FINDINGS if strict and is_faulty else ExitCode.CLEAN

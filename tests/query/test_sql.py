@@ -14,6 +14,7 @@ import dsh_lake
 from demo_lake import DemoLake
 from dsh_lake.errors import LakeError, NotALake, QueryFailed
 from dsh_lake.readonly import BATCH_ROWS, read_rows
+from logs import frame, header, log_path, user
 
 
 def test_the_lake_answers_what_was_counted_when_it_was_written(demo: DemoLake) -> None:
@@ -115,3 +116,14 @@ def test_the_shape_of_an_empty_answer_is_known(demo: DemoLake) -> None:
     answer = dsh_lake.sql("from sessions limit 0", demo.lake)
     assert answer.num_rows == 0
     assert answer.schema.names[:2] == ["session_id", "source_id"]
+
+
+def test_a_lake_may_lie_in_a_folder_of_an_unusual_name(tmp_path: Path) -> None:
+    log_path(tmp_path / "home", "one").write_bytes(frame(header("one")) + frame(user(0, "hello")))
+    lake = tmp_path / "it's [a] st*r, {中文}"
+    for _ in range(2):
+        scan_id = dsh_lake.scan(tmp_path / "home", lake=lake, jobs=1)["scan_id"]
+        query = "select count(*)::int as n from events"
+        for as_of in (None, scan_id):
+            assert dsh_lake.sql(query, lake, as_of=as_of)["n"].to_pylist() == [1]
+    assert dsh_lake.doctor(lake)["ok"]
