@@ -26,6 +26,8 @@ QUERIES = [query for folder in FOLDERS for query in sqlassets.load(folder).value
 VIEWS = [query for query in QUERIES if query.kind != "macros"]
 MACROS = sqlassets.load("macros")
 CHECKS = list(sqlassets.load("checks").values())
+WIDE = {"lake_summary"}
+"""Queries with sums of more than 64 bits: totals that are told in JSON, exact however absurd the counts."""
 RESTRICTION = "only_sources"
 """The variable that the stored tables themselves read; see ``views.restrict``."""
 
@@ -132,8 +134,9 @@ def test_it_exists_in_an_empty_lake(query: Query, connection: Connection) -> Non
     columns = described(connection, query.name)
     names = [name for name, _ in columns]
     assert len(set(names)) == len(names)
-    wide = {name: kind for name, kind in columns if re.search("HUGEINT|DECIMAL|NULL", kind)}
-    assert not wide, "sums of whole numbers are cast to bigint, and no column is without a type"
+    assert not [name for name, kind in columns if "NULL" in kind], "every column has a type"
+    wide = [name for name, kind in columns if re.search("HUGEINT|DECIMAL", kind)]
+    assert not wide or query.name in WIDE, "sums of whole numbers are bigint, which every reader has"
     rows = connection.execute(f'select count(*) from "{query.name}"').fetchone()
     assert rows == (1 if query.grain == "one row" else 0,)
 
