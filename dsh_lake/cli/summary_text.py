@@ -35,13 +35,13 @@ Summary = Mapping[str, Any]
 
 def summary_text(summary: Summary, width: int | None) -> str:
     """The object of ``scan --format json`` on a page."""
+    page = width or _PAGE
+    has_logs = summary["sources"]["found"] or not summary["cassettes"]
     sections = [
         [f"In {', '.join(map(terminal_text, summary['roots']))}:"],
-        _what_happened(summary),
-        _tokens(summary, width),
-        _tools(summary, width),
-        _files(summary, width or _PAGE),
-        _findings(summary, width or _PAGE),
+        *([_what_happened(summary), _tokens(summary, width), _tools(summary, width)] if has_logs else []),
+        [*(_files(summary, page) if has_logs else []), *_cassettes(summary), _lake(summary)],
+        _findings(summary, page),
     ]
     return "\n".join("".join(f"{line}\n" for line in section) for section in sections if section)
 
@@ -138,12 +138,17 @@ def _files(summary: Summary, width: int) -> list[str]:
         f"{size(summary['compressed_bytes'])} on disk, {size(summary['decoded_bytes'])} of text",
         f"{', '.join(frames)}; {', '.join(read)}",
     ]
-    if summary["cassettes"]:
-        calls = counted(summary["interactions"], "recorded call")
-        lines.append(f"{counted(summary['cassettes'], 'cassette')}, {calls}")
+    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ")]
+
+
+def _cassettes(summary: Summary) -> list[str]:
+    calls = counted(summary["interactions"], "recorded call")
+    return [f"{counted(summary['cassettes'], 'cassette')}: {calls}"] if summary["cassettes"] else []
+
+
+def _lake(summary: Summary) -> str:
     about = f"scan {summary['scan_id']}, {summary['elapsed_s']:.1f} s"
-    wrapped = [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ")]
-    return [*wrapped, f"lake: {terminal_text(summary['lake'])} ({about})"]
+    return f"lake: {terminal_text(summary['lake'])} ({about})"
 
 
 def _findings(summary: Summary, width: int) -> list[str]:
@@ -152,10 +157,14 @@ def _findings(summary: Summary, width: int) -> list[str]:
         return ["no findings: everything was read"]
     groups = Counter((finding["severity"], finding["code"]) for finding in findings)
     places = max(len(f"{count:,}") for count in groups.values())
-    severities = Counter(severity for severity, _ in groups.elements())
+    severities = Counter(finding["severity"] for finding in findings)
     by_severity = ", ".join(f"{count:,} {severity}" for severity, count in severities.items())
     lines = [f"{counted(len(findings), 'finding')}: {by_severity}"]
-    lines += [f"  {severity}  {count:>{places},} {code}" for (severity, code), count in groups.items()]
+    order = list(severities)
+    for (severity, code), count in sorted(
+        groups.items(), key=lambda group: (order.index(group[0][0]), -group[1], group[0][1])
+    ):
+        lines.append(f"  {severity}  {count:>{places},} {code}")
     shown = findings[:_SHOWN_FINDINGS]
     lines += ["", "the first of them" if len(shown) < len(findings) else "each of them"]
     for finding in shown:

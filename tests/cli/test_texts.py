@@ -204,3 +204,22 @@ def test_a_compaction(cli: Cli, demo: DemoLake, tmp_path: Path) -> None:
     made = json.loads(run.stdout)
     assert made["deleted_files"] > 0
     assert re.search(r"^files +\d+ before, \d+ after$", cli("compact", "--lake", lake).text, re.M)
+
+
+def test_a_folder_of_cassettes_alone_is_told_about_them_alone() -> None:
+    summary = {
+        "roots": ["/cassettes"],
+        "sources": {"found": 0},
+        "cassettes": 2,
+        "interactions": 1,
+        "lake": "/lake",
+        "scan_id": "20261201T080000Z-1",
+        "elapsed_s": 0.25,
+        "findings": [
+            {"severity": "fail", "code": code, "path": "/c", "position": None, "message": "m"}
+            for code in ("rare", "often", "often")
+        ],
+    }
+    text = summary_text(summary, None)
+    assert text.startswith("In /cassettes:\n\n2 cassettes: 1 recorded call\nlake: /lake ")
+    assert "3 findings: 3 fail\n  fail  2 often\n  fail  1 rare\n" in text
