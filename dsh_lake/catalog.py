@@ -18,6 +18,7 @@ import msgspec
 
 from dsh_lake.ingest.files import FileFacts, FileTask
 from dsh_lake.ingest.source import Outcome, Unread
+from dsh_lake.ingest.state import NO_CUT
 from dsh_lake.schemas import stored_schema
 from dsh_lake.sources import SourceFile, printable, workspace_of
 
@@ -216,7 +217,7 @@ def _new_row(file: SourceFile, path: str, key: int) -> Row:
         "source_key": key,
         "path": path,
         "message": None,
-        "inherited_cut": 0,
+        "inherited_cut": NO_CUT,
         "first_batch": 0,
         "last_batch": 0,
     }

@@ -112,6 +112,7 @@ def read_session(path: str | os.PathLike[str], *, content: bool = True) -> dict[
     Raises:
         UnreadableSource: the file cannot be opened.
     """
+    path = os.path.expanduser(path)
     discovery = discover([path])
     if len(discovery.files) != 1 or not os.path.isfile(path):
         reason = discovery.findings[0].message if discovery.findings else "not a single file"

@@ -67,7 +67,7 @@ class Lake:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(os.path.abspath(path))
+        self.path = Path(os.path.abspath(os.path.expanduser(path)))
         self.tables = self.path / "tables"
 
     @property

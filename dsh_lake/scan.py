@@ -76,7 +76,8 @@ def scan(
 def _as_list(roots: Paths | None) -> list[str | os.PathLike[str]]:
     if roots is None:
         return [default_root(os.environ)]
-    return [roots] if isinstance(roots, str | os.PathLike) else list(roots)
+    given = [roots] if isinstance(roots, str | os.PathLike) else roots
+    return [os.path.expanduser(root) for root in given]
 
 
 class _Publication:

@@ -25,7 +25,7 @@ from dsh_lake.ingest.text import BOM, Fault, Lines, Recovered, Tail, TextLimits,
 from dsh_lake.readonly import read_rows
 from dsh_lake.records.strict_json import NotJson, TooDeep, parse
 from dsh_lake.schemas import EVENTS
-from dsh_lake.sources import log_name
+from dsh_lake.sources import actual_path, log_name, printable
 from dsh_lake.spelling import instant_text, json_columns
 from dsh_lake.tables.place import Row
 from dsh_lake.tables.sink import RowSink
@@ -87,8 +87,9 @@ def show(ref: str, lake: str | os.PathLike[str] | None = None, *, as_of: str | N
     target = match["target"]
     line, seq = match["line"], match["seq"]
     place = Place(int(line) if line else None, int(seq) if seq else None)
-    if os.path.lexists(target):
-        return _show_file(target, place)
+    for path in (target, actual_path(target)):
+        if os.path.lexists(path):
+            return _show_file(path, place)
     if os.sep in target or target.endswith((".jsonl", ".jsonl.zstd", ".zst")):
         raise SourceError(target, "no such file")
     return _show_session(target, place, lake, as_of)
@@ -106,7 +107,7 @@ def _show_file(path: str, place: Place) -> dict[str, Any]:
             if isinstance(step, Lines | Recovered):
                 found = search.look(step)
                 if found is not None:
-                    return {"path": path, **found}
+                    return {"path": printable(path), **found}
             elif isinstance(step, Fault | Tail):
                 search.pass_over(step)
     raise SourceError(path, search.failure())
@@ -350,8 +351,9 @@ def _show_session(
     found = ask(_SESSIONS, name=name)
     exact = [session for session in found if session["session_id"] == name]
     session = _the_only(exact or found, name)
-    if os.path.isfile(session["path"]):
-        return _show_file(session["path"], place)
+    path = actual_path(session["path"])
+    if os.path.isfile(path):
+        return _show_file(path, place)
     source = session["source_id"]
     events = ask(_EVENTS, source=source, line=place.line, seq=place.seq)
     if events:

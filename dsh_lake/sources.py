@@ -104,15 +104,43 @@ def default_root(environ: Mapping[str, str]) -> Path:
 
 
 def printable(path: str) -> str:
-    r"""The path as text that can be shown and stored: bytes that are no UTF-8 and control characters escaped.
+    r"""The path as text that can be shown and stored; different paths stay different.
+
+    Bytes that are no UTF-8 and control characters are escaped, and so is the backslash itself where it
+    separates no folders. :func:`actual_path` is the inverse.
 
     >>> printable("/home/caf\udce9/a\tb")
     '/home/caf\\xe9/a\\x09b'
     """
-    if path.isprintable():  # which lone surrogates are not
+    is_plain = path.isprintable()  # which lone surrogates are not
+    if is_plain and (os.sep == "\\" or "\\" not in path):
         return path
-    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    escaped = path if os.sep == "\\" else path.replace("\\", "\\\\")
+    text = escaped.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(letter if letter.isprintable() else _escape(letter) for letter in text)
+
+
+def actual_path(shown: str) -> str:
+    r"""The path that :func:`printable` shows so.
+
+    >>> actual_path(r"/home/caf\xe9/a\x09b") == "/home/caf\udce9/a\tb"
+    True
+    """
+    if os.sep == "\\" or "\\" not in shown:
+        return shown
+    return _ESCAPED.sub(_unescape, shown)
+
+
+_ESCAPED = re.compile(r"\\(?:\\|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+
+
+def _unescape(match: re.Match[str]) -> str:
+    octet, short, long = match.groups()
+    if octet is not None:
+        number = int(octet, 16)
+        # Above ASCII only bytes that are no UTF-8 are written so; Python holds those as lone surrogates.
+        return chr(number) if number < 0x80 else chr(0xDC00 + number)
+    return chr(int(short or long, 16)) if short or long else "\\"
 
 
 def discover(roots: Sequence[str | os.PathLike[str]]) -> Discovery:
@@ -383,7 +411,7 @@ def _escape(letter: str) -> str:
     number = ord(letter)
     return (
         f"\\x{number:02x}"
-        if number < 0x100
+        if number < 0x80
         else f"\\u{number:04x}"
         if number < 0x10000
         else f"\\U{number:08x}"

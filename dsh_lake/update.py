@@ -17,7 +17,7 @@ from dsh_lake.ingest.text import TextLimits
 from dsh_lake.ingest.workers import Mapper, OnRead, PartTarget, processes
 from dsh_lake.lake import Lake, Snapshot, Writer
 from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION
-from dsh_lake.sources import Discovery, DiscoveryFinding, discover, printable
+from dsh_lake.sources import Discovery, DiscoveryFinding, actual_path, discover, printable
 
 Summarise = Callable[["Update"], Mapping[str, Any]]
 
@@ -160,7 +160,7 @@ class _Scan:
         return [
             row
             for path, row in self._known.items()
-            if path not in on_disk and _is_under(path, roots) and not os.path.lexists(os.fsencode(path))
+            if path not in on_disk and _is_under(path, roots) and _is_gone(actual_path(path))
         ]
 
     def _read(self, plan: catalog.Plan) -> list[Part]:
@@ -213,7 +213,11 @@ class _Scan:
             "has_content": options.with_content,
             "schema_version": SCHEMA_VERSION,
         }
-        return result, writer.commit(parts, row, replace=replace)
+        snapshot = writer.commit(parts, row, replace=replace)
+        if self._is_switch and not options.with_content:
+            # Whoever asks for a lake without content does not want the old one kept beside it.
+            writer.lake.delete_old(0)
+        return result, snapshot
 
     def _counts_before(self) -> Mapping[str, Any] | None:
         before = self._writer.last_scan()
@@ -221,6 +225,11 @@ class _Scan:
             return None
         counts: Mapping[str, Any] = json.loads(before["counts"])
         return counts
+
+
+def _is_gone(path: str) -> bool:
+    """Whether there is no file any more where one was; a link in its place is another file."""
+    return os.path.islink(path) or not os.path.isfile(path)
 
 
 def _is_under(path: str, roots: tuple[str, ...]) -> bool:

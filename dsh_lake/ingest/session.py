@@ -78,11 +78,16 @@ class SessionLines:
         following = next(marks, None)
         self._begin = len(self._events)
         for text in lines.texts:
+            if not text:
+                blank += 1
+                state.line += 1
+                position += 1
+                continue
             while following is not None and following.position <= position:
                 frame = following.frame
                 following = next(marks, None)
             state.line += 1
-            if text and not text.isspace():
+            if not text.isspace():
                 try:
                     if lines.is_odd:
                         self._check_line(text)
@@ -169,7 +174,8 @@ class SessionLines:
         if envelope.type != "session":
             raise Rejected("no-header", "it is an event")
         state.header = _header_facts(records.read_header(text), text, state)
-        state.inherited_cut = state.header.seed_length
+        if state.header.seed_length:
+            state.inherited_cut = state.header.seed_length
 
     # -- events ------------------------------------------------------------------------------------------
 
@@ -479,8 +485,8 @@ def _header_facts(header: records.Header, text: bytes, state: FileState) -> Head
             raise HeaderRejected("no-header", "the header's version is no whole number")
         state.note("warn", "no-version", "the header has no version; it is read as format 0", line=1)
         version = 0
-    if not 0 <= version <= records.MAX_COUNT:
-        raise HeaderRejected("no-header", "the header's version is out of range")
+    if version < 0:
+        raise HeaderRejected("no-header", "the header's version is negative")
     if version > records.NEWEST_VERSION:
         message = (
             f"written in format {version} by a newer DSH; this version reads formats 0 to "
@@ -493,7 +499,7 @@ def _header_facts(header: records.Header, text: bytes, state: FileState) -> Head
         return None if value is UNSET else value
 
     return HeaderFacts(
-        session_id=header.id,
+        session_id=records.exact_id(text) if "\ufffd" in header.id else header.id,
         format_version=version,
         created_at_us=_time_us(header.created_at),
         cwd=known(header.cwd),

@@ -16,7 +16,7 @@ from pathlib import Path
 from dsh_lake.frames import FileBytes, PieceKind
 from dsh_lake.ingest.files import FileFacts, FileTask, stat_before_reading
 from dsh_lake.ingest.session import HeaderRejected, SessionLines
-from dsh_lake.ingest.state import FileState, Note, dump, load
+from dsh_lake.ingest.state import NO_CUT, FileState, Note, dump, load
 from dsh_lake.ingest.text import (
     NO_TAIL,
     Account,
@@ -219,7 +219,7 @@ class _SessionFile:
             status=status,
             code=code,
             message=message,
-            stated_version=self._header_fault.version if self._header_fault else None,
+            stated_version=self._stated_version(),
             state=state,
             header=end_state.header,
             notes=(*(state.notes | end_state.notes).values(), *_closing_notes(end_state)),
@@ -234,6 +234,11 @@ class _SessionFile:
             inode=stat.st_ino,
             is_racy=self._is_racy,
         )
+
+    def _stated_version(self) -> int | None:
+        """The format that a file from a newer DSH says it has, where a column can hold the number."""
+        version = self._header_fault.version if self._header_fault is not None else None
+        return version if version is not None and version < 2**63 else None
 
     def _has_only_grown(self) -> bool:
         """Whether the file is still the one that was read, or that one with more at its end."""
@@ -254,7 +259,7 @@ class _SessionFile:
 def _closing_notes(state: FileState) -> list[Note]:
     """Remarks that only the end of the file can tell."""
     header = state.header
-    if header and header.is_seeded and header.format_version >= 2 and not state.inherited_cut:
+    if header and header.is_seeded and header.format_version >= 2 and state.inherited_cut == NO_CUT:
         message = "the session is seeded but no marker says where its own events begin; all count as its own"
         return [Note("warn", "no-seed-marker", message, count=1)]
     return []

@@ -9,6 +9,9 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
+NO_CUT = -(2**62)
+"""Lower than any seq: nothing is inherited."""
+
 
 class Note(Struct):
     """A remark on a file, met once or many times: a finding that is no reject."""
@@ -63,7 +66,7 @@ class FileState(Struct):
     step: int | None = None
     provider: str | None = None
     model: str | None = None
-    inherited_cut: int = 0
+    inherited_cut: int = NO_CUT
     inherited_events: int = 0
     title: str | None = None
     first_event_us: int | None = None

@@ -19,6 +19,8 @@ import pyarrow as pa
 from dsh_lake.frames import ByteSource, FrameLimits, Piece, PieceKind, looks_like_zstd, read_frames
 
 Encoding = Literal["zstd", "plain"]
+_MOST_FRAMES = 10_000
+"""Frames whose text is held at once, however little each gives."""
 BOM = b"\xef\xbb\xbf"
 
 
@@ -28,7 +30,7 @@ class TextLimits:
 
     batch_bytes: int = 4 << 20
     """Decoded text gathered before it is split into lines."""
-    line_bytes: int = 256 << 20
+    line_bytes: int = 64 << 20
     """Longest line that is read."""
     frames: FrameLimits = field(default_factory=FrameLimits)
 
@@ -105,7 +107,7 @@ def encoding_of(source: ByteSource, named: str | None) -> Encoding:
     """How the file is encoded: its content decides, its name only where the content says nothing."""
     is_zstd = looks_like_zstd(source.read_at(0, 64))
     if is_zstd is None:
-        return "plain" if named == "plain" else "zstd"
+        return "zstd" if named == "zstd" else "plain"
     return "zstd" if is_zstd else "plain"
 
 
@@ -147,6 +149,7 @@ class _Splitter:
         self._limits = limits
         self._texts: list[bytes] = []
         self._held = 0
+        self._has_line_end = False
         self._carry = b""
         self._marks: list[Mark] = []  # positions count from the beginning of the carry
         self._is_skipping = False
@@ -157,7 +160,7 @@ class _Splitter:
         for piece in pieces:
             if piece.kind is PieceKind.TEXT:
                 self._hold(piece)
-                if self._held >= self._limits.batch_bytes:
+                if self._is_due():
                     yield from self._flush()
             elif piece.kind is PieceKind.TORN:
                 yield from self._flush()
@@ -172,11 +175,20 @@ class _Splitter:
         yield from self._flush()
         yield tail or NO_TAIL._replace(rest=len(self._carry))
 
+    def _is_due(self) -> bool:
+        """Whether enough is held. Text without a line end is held on, to be joined once and not piece by
+        piece, until the line ends or is too long to be read."""
+        if len(self._texts) >= _MOST_FRAMES:
+            return True
+        limit = self._limits.batch_bytes if self._has_line_end else self._limits.line_bytes
+        return self._held >= limit
+
     def _hold(self, piece: Piece) -> None:
         _, offset, size, frame, text, _, _ = piece
         self._marks.append(Mark(len(self._carry) + self._held, frame, offset))
         self._texts.append(text)
         self._held += len(text)
+        self._has_line_end = self._has_line_end or b"\n" in text
         _, _, total, _, text_bytes = self._account
         self._account = Account(PieceKind.TEXT, offset + size, total + size, frame, text_bytes + len(text))
 
@@ -188,7 +200,7 @@ class _Splitter:
         parts = text.split(b"\n")
         carry = parts.pop()
         marks, kept = self._marks, len(text) - len(carry)
-        self._carry, self._texts, self._held = carry, [], 0
+        self._carry, self._texts, self._held, self._has_line_end = carry, [], 0, False
         self._marks = _marks_from(marks, kept) if carry else []
         if self._is_skipping and parts:
             # The end of a line that is passed over: its place stays, its text is gone.

@@ -54,6 +54,13 @@ class WorkerFailed(DshLakeError):
     """A worker process ended before it had answered."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What a worker answers when it cannot go on."""
+
+    reason: str
+
+
 def serial(tasks: Sequence[FileTask], target: PartTarget, on_read: OnRead) -> list[Output]:
     """Read the files here, one after another."""
     run = _start(target)
@@ -164,10 +171,13 @@ def _send(pipe: IO[bytes] | None, message: Any) -> None:
 def _receive(worker: subprocess.Popen[bytes]) -> Any:
     assert worker.stdout is not None
     try:
-        return pickle.load(worker.stdout)
+        answer = pickle.load(worker.stdout)
     except (EOFError, pickle.UnpicklingError) as error:
         worker.wait()
         raise WorkerFailed(f"a worker process ended with status {worker.returncode}") from error
+    if isinstance(answer, _Failure):
+        raise WorkerFailed(f"a worker process failed: {answer.reason}")
+    return answer
 
 
 def _work(requests: IO[bytes], answers: IO[bytes]) -> None:
@@ -185,6 +195,8 @@ if __name__ == "__main__":
     try:
         with _rare_collections():
             _work(sys.stdin.buffer, sys.stdout.buffer)
+    except (OSError, DshLakeError) as error:
+        _send(sys.stdout.buffer, _Failure(str(error)))
     except (KeyboardInterrupt, EOFError):
         # Interrupted together with the process that reads our answers, or that one is gone.
         sys.exit(130)

@@ -53,6 +53,8 @@ class Rejected(Exception):
 Whole = Annotated[int, msgspec.Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 """A whole number that the producer's language holds exactly."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
+Gap = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31)]
+"""Milliseconds between members of a packed row."""
 
 
 class Envelope(Struct, gc=False):
@@ -77,17 +79,17 @@ class Header(Struct, rename="camel"):
     cwd: str | Opt = UNSET
     parent_session: str | Opt = UNSET
     origin: str | Opt = UNSET
-    delegation_depth: int | Opt = UNSET
+    delegation_depth: Whole | Opt = UNSET
     agent_preset: str | Opt = UNSET
     is_seeded: bool | Opt = UNSET
-    seed_length: int | Opt = UNSET
+    seed_length: Whole | Opt = UNSET
 
 
 class Place(Struct, gc=False):
     """Turn and step, of any event that names them."""
 
-    turn: int | Opt | None = UNSET
-    step: int | Opt | None = UNSET
+    turn: Whole | Opt | None = UNSET
+    step: Whole | Opt | None = UNSET
 
 
 class Block(Struct, rename="camel", gc=False):
@@ -149,8 +151,8 @@ class ChunkRecord(Struct, gc=False):
 class UserMessage(Message):
     """``user/message``: the data is the message. Early logs wrap it as ``steering/message`` does."""
 
-    turn: int | Opt | None = UNSET
-    step: int | Opt | None = UNSET
+    turn: Whole | Opt | None = UNSET
+    step: Whole | Opt | None = UNSET
     message: Message | None = None
 
 
@@ -230,7 +232,7 @@ class PackedRow(Place):
     """A storage row of v0 and v1 that stands for several ``assistant/chunk`` events."""
 
     index: int | None = None
-    dt: list[int] | None = None
+    dt: list[Gap] | None = None
     texts: list[Raw] | None = None
     args: list[Raw] | None = None
     id: OptRaw = UNSET
@@ -309,6 +311,11 @@ def read_header(line: bytes) -> Header:
     return _read(Header, line)
 
 
+def exact_id(line: bytes) -> str:
+    """The header's id with lone surrogates spelled as escapes, so that ids that differ stay apart."""
+    return str(_parse_record(line.decode("utf-8"))["id"]).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def names_version(line: bytes) -> bool:
     """Whether the header line has a ``version`` member at all, usable or not."""
     return "version" in _parse_record(line.decode("utf-8"))
@@ -380,8 +387,7 @@ def _coerce(hint: Any, value: Any) -> Any:
             alternative = get_args(alternative)[0]
         if get_origin(alternative) is list:
             if isinstance(value, list):
-                (member,) = get_args(alternative)
-                return [kept for kept in (_coerce(member, each) for each in value) if kept is not UNSET]
+                return _coerce_list(get_args(alternative)[0], value)
         elif isinstance(alternative, type) and issubclass(alternative, Struct):
             if isinstance(value, dict):
                 return _coerce_struct(alternative, value)
@@ -399,6 +405,14 @@ def _coerce(hint: Any, value: Any) -> Any:
         elif alternative is float and (number := _number(value)) is not UNSET:
             return number
     return UNSET
+
+
+def _coerce_list(member: Any, values: list[Any]) -> Any:
+    """Records that fit, without those that do not; of anything else all or none, for there places matter."""
+    coerced = [_coerce(member, value) for value in values]
+    if isinstance(member, type) and issubclass(member, Struct):
+        return [kept for kept in coerced if kept is not UNSET]
+    return UNSET if UNSET in coerced else coerced
 
 
 def _dump(value: Any) -> bytes:

@@ -16,7 +16,9 @@ class PackedMembers:
     def __init__(self, kind: str, row: PackedRow) -> None:
         texts = row.args if kind == "tool-call-chunks" else row.texts
         if not texts or row.dt is None or len(row.dt) != len(texts) - 1:
-            raise ValueError("a packed row needs one text per member and one time step less")
+            raise ValueError(
+                "a packed row needs a text per member and, between them, whole numbers of milliseconds"
+            )
         self.kind = kind
         self.texts: list[Raw] = texts
         self.offsets_ms = list(accumulate(row.dt, initial=0))

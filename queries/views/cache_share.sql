@@ -15,9 +15,9 @@ select
     s.source_id,
     s.title,
     count(*) as calls,
-    sum(p.prompt_tokens)::bigint as prompt_tokens,
-    sum(p.cache_read_tokens)::bigint as cache_read_tokens,
-    sum(p.prompt_tokens)::bigint - coalesce(sum(p.cache_read_tokens), 0)::bigint as uncached_tokens,
+    try_cast(sum(p.prompt_tokens) as bigint) as prompt_tokens,
+    try_cast(sum(p.cache_read_tokens) as bigint) as cache_read_tokens,
+    try_cast(sum(p.prompt_tokens) - coalesce(sum(p.cache_read_tokens), 0) as bigint) as uncached_tokens,
     sum(p.cache_read_tokens) / nullif(sum(p.prompt_tokens), 0) as cache_read_share
 from prompts as p
 inner join sessions as s using (source_id)

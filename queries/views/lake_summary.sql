@@ -1,6 +1,6 @@
 -- doc: The totals of the lake: what `dsh-lake scan` prints, as one row.
 -- grain: one row
--- needs: source_status, sessions, messages, tool_errors, usage_by_kind, cassettes, interactions
+-- needs: source_status, sessions, messages, tool_errors, billed_usage, cassettes, interactions
 -- Files that another copy or generation stands for are in none of it.
 with files as (
     select
@@ -43,19 +43,30 @@ tools as (
     from tool_errors
 ),
 
+kinds as (
+    -- Sums are wider than any one count: a lake that holds absurd counts still has a true total.
+    select
+        kind,
+        coalesce(sum(input_tokens), 0) as input,
+        coalesce(sum(output_tokens), 0) as output,
+        coalesce(sum(cache_read_tokens), 0) as cache_read,
+        coalesce(sum(cache_write_tokens), 0) as cache_write,
+        coalesce(sum(reasoning_tokens), 0) as reasoning,
+        coalesce(sum(billed_tokens), 0) as total
+    from billed_usage
+    group by kind
+),
+
 spent as (
     select
-        coalesce(sum(input_tokens), 0)::bigint as input_tokens,
-        coalesce(sum(output_tokens), 0)::bigint as output_tokens,
-        coalesce(sum(cache_read_tokens), 0)::bigint as cache_read_tokens,
-        coalesce(sum(cache_write_tokens), 0)::bigint as cache_write_tokens,
-        coalesce(sum(reasoning_tokens), 0)::bigint as reasoning_tokens,
-        coalesce(sum(total_tokens), 0)::bigint as total_tokens,
-        list({
-            kind: kind, input: input_tokens, output: output_tokens, cache_read: cache_read_tokens,
-            cache_write: cache_write_tokens, reasoning: reasoning_tokens, total: total_tokens
-        } order by kind) as tokens_by_kind
-    from usage_by_kind
+        coalesce(sum(input), 0) as input_tokens,
+        coalesce(sum(output), 0) as output_tokens,
+        coalesce(sum(cache_read), 0) as cache_read_tokens,
+        coalesce(sum(cache_write), 0) as cache_write_tokens,
+        coalesce(sum(reasoning), 0) as reasoning_tokens,
+        coalesce(sum(total), 0) as total_tokens,
+        list(kinds order by kind) as tokens_by_kind
+    from kinds
 ),
 
 recorded as (

@@ -34,11 +34,11 @@ spent as (
         source_id,
         arg_max(model, billed_tokens) as model,
         count(distinct model) as models,
-        sum(input_tokens)::bigint as input_tokens,
-        sum(output_tokens)::bigint as output_tokens,
-        sum(cache_read_tokens)::bigint as cache_read_tokens,
-        sum(cache_write_tokens)::bigint as cache_write_tokens,
-        sum(billed_tokens)::bigint as total_tokens
+        try_cast(sum(input_tokens) as bigint) as input_tokens,
+        try_cast(sum(output_tokens) as bigint) as output_tokens,
+        try_cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
+        try_cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
+        try_cast(sum(billed_tokens) as bigint) as total_tokens
     from billed_usage
     group by source_id
 )
