@@ -16,6 +16,7 @@ import itertools
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import time
@@ -28,12 +29,15 @@ from typing import TYPE_CHECKING, Any
 from dsh_lake.errors import LakeBusy, LakeError, NotALake, VersionMismatch
 from dsh_lake.ingest.parts import Part, finished_part, open_parquet
 from dsh_lake.schemas import SCHEMA_VERSION, STORED, stored_schema
+from dsh_lake.sources import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import DeltaTable
 
 ENV = "DSH_LAKE"
+_IN_THE_WAY = re.compile(r"[%?*#\[\]\x00-\x1f\x7f\ud800-\udfff]")
+"""What the engines that read a lake take for patterns or escapes in the path of a file."""
 
 
 def default_lake() -> Path:
@@ -99,7 +103,7 @@ class Lake:
             return None
         _check_schema(commit["schema_version"])
         versions = json.loads(commit["table_versions"])
-        files = {name: self._files(name, version) for name, version in versions.items()}
+        files = {name: self._files(name, versions[name]) if name in versions else [] for name in STORED}
         if as_of is not None and not all(os.path.exists(file) for held in files.values() for file in held):
             gone = f"the files of scan {as_of} are no longer kept (see `dsh-lake compact`)"
             raise LakeError(f"{self.path}: {gone}")
@@ -205,13 +209,19 @@ class Lake:
         """
         self._make_folder()
         with _locked(self.path / "lock"), _private_files():
-            if not self.exists:
+            # Tables that a lake of an older version has not yet, too.
+            if not all((self.tables / name / "_delta_log").is_dir() for name in STORED):
                 self._create()
             snapshot = self.snapshot()
             self._roll_back(snapshot)
             yield Writer(self, snapshot)
 
     def _make_folder(self) -> None:
+        if _IN_THE_WAY.search(os.fspath(self.path)) or (os.sep == "/" and "\\" in os.fspath(self.path)):
+            raise LakeError(
+                f"{printable(os.fspath(self.path))}: a lake's path may hold none of % ? * # [ ], backslash "
+                "and control characters: the engines that read it take them for patterns or escapes"
+            )
         if self.path.exists() and not self.path.is_dir():
             raise NotALake(f"{self.path}: not a folder")
         if self.path.is_dir() and not self.tables.exists():
@@ -240,7 +250,7 @@ class Lake:
     def _roll_back(self, snapshot: Snapshot | None) -> None:
         """Undo commits that no scan names."""
         for name in STORED:
-            pinned = 0 if snapshot is None else snapshot.versions[name]
+            pinned = snapshot.versions.get(name, 0) if snapshot is not None else 0
             if name != "scans" and self._log_version(name) != pinned:
                 self._table(name).restore(pinned)
 

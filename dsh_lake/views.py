@@ -9,12 +9,15 @@ typed query without rows, so every view exists in every lake. All of them lie in
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -138,11 +141,22 @@ def connect_attached(path: str | os.PathLike[str]) -> Connection:
     return connection
 
 
+@cache
+def _spill_folder() -> str:
+    """Where engines without a file of their own put what does not fit into memory: for this process alone,
+    readable by its owner alone, and gone with it."""
+    folder = tempfile.mkdtemp(prefix="dsh-lake-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def _open(path: str, *, read_only: bool) -> Connection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": "false",
         "memory_limit": MEMORY_LIMIT,
     }
+    if path == ":memory:":
+        config["temp_directory"] = _spill_folder()
     try:
         connection = duckdb.connect(path, read_only=read_only, config=config)
     except duckdb.Error as error:

@@ -138,7 +138,7 @@ class SessionLines:
             return
         state.rejected_lines += self._counts
         state.is_partial = True
-        offset = mark.offset if mark.frame else mark.offset + position
+        offset = mark.offset + position if state.encoding == "plain" else mark.offset
         self.add_reject(state.line, mark.frame, offset, rejected.code, rejected.message)
 
     def add_reject(self, line: int | None, frame: int, offset: int | None, code: str, message: str) -> None:

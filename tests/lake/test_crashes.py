@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import stat
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dsh_lake import connect, scan
-from dsh_lake.errors import LakeBusy, NotALake, VersionMismatch
+from dsh_lake.errors import LakeBusy, LakeError, NotALake, VersionMismatch
 from dsh_lake.lake import Lake
 from tests import logs
 from tests.lake.stored import rows_of
@@ -158,3 +159,29 @@ def test_a_lake_has_one_content_mode(home: Path, tmp_path: Path) -> None:
         assert reader.sql("select count(arguments), count(arguments_sha256) from tool_calls").fetchall() == [
             (0, 800)
         ]
+
+
+@pytest.mark.parametrize("name", ["per%20cent", "what?", "a#b", "a[b]", "a\nb"])
+def test_a_path_that_engines_would_misread_is_refused(name: str, home: Path, tmp_path: Path) -> None:
+    with pytest.raises(LakeError, match="a lake's path may hold none of"):
+        scan(home, lake=tmp_path / name)
+
+
+def test_a_lake_may_lie_in_a_folder_of_any_other_name(tmp_path: Path) -> None:
+    own = tmp_path / "home"
+    logs.log_path(own, "s").write_bytes(logs.frame(logs.header("s")) + logs.frame(logs.user(0, "a")))
+    lake = tmp_path / "数据 lake's"
+    first = scan(own, lake=lake)["scan_id"]
+    with connect(lake) as reader, connect(lake, as_of=first) as earlier:
+        assert reader.sql("from messages").fetchall() == earlier.sql("from messages").fetchall() != []
+
+
+def test_a_lake_of_a_version_with_fewer_tables_gains_them(tmp_path: Path) -> None:
+    own, lake = tmp_path / "home", tmp_path / "lake"
+    path = logs.log_path(own, "s")
+    path.write_bytes(logs.frame(logs.header("s")) + logs.frame(logs.user(0, "a")))
+    scan(own, lake=lake)
+    shutil.rmtree(lake / "tables" / "cassettes")
+    with path.open("ab") as log:
+        log.write(logs.frame(logs.user(1, "b")))
+    assert scan(own, lake=lake)["human_messages"] == 2
