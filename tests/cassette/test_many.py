@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import dsh_lake
 from dsh_lake import sqlassets
+from dsh_lake.canonical import canonical_text, digest
+from dsh_lake.cassette import outputs
 from dsh_lake.cassette.ambiguities import ambiguity
 from dsh_lake.cassette.tree_diff import diff_trees
 from dsh_lake.cassette.verification import verify
@@ -262,3 +267,78 @@ def test_workers_give_the_same_verdicts(tmp_path, monkeypatch):
     by_jobs = [verify(tmp_path, jobs=jobs).document() for jobs in (1, 2)]
     assert by_jobs[0] == by_jobs[1]
     assert by_jobs[0]["counts"] == {"cassettes": 12, "sound": 9, "invalid": 3, "unreadable": 0}
+
+
+# -- one by one and all at once --------------------------------------------------------------------
+
+DAMAGES = {
+    "swap": lambda lines, at, other: [*lines[:at], lines[other % len(lines)], *lines[at + 1 :]],
+    "delete": lambda lines, at, other: lines[:at] + lines[at + 1 :],
+    "repeat": lambda lines, at, other: [*lines[: at + 1], lines[other % len(lines)], *lines[at + 1 :]],
+    "break": lambda lines, at, other: [
+        *lines[:at],
+        lines[at][: other % (len(lines[at]) or 1)],
+        *lines[at + 1 :],
+    ],
+    "blank": lambda lines, at, other: [*lines[:at], " ", *lines[at:]],
+    "number": lambda lines, at, other: [
+        *lines[:at],
+        lines[at].replace(f'"sequence":{at}', f'"sequence":{other}').replace(":1,", f":{other},", 1),
+        *lines[at + 1 :],
+    ],
+    "flag": lambda lines, at, other: [
+        *lines[:at],
+        lines[at].replace('"local":false', '"local":true').replace('"published":true', '"published":false')
+        if other % 2
+        else lines[at].replace('"published":false', '"published":true'),
+        *lines[at + 1 :],
+    ],
+    "reseal": lambda lines, at, other: resealed(lines, at, other),
+}
+
+
+def resealed(lines, at, other):
+    """A changed number under a right digest, so that only checks across lines can find it."""
+    try:
+        records = [json.loads(line) for line in lines]
+        records[at][("sequence", "occurrence", "callKey")[other % 3]] = (other, other % 4 + 1, "root/a~1")[
+            other % 3
+        ]
+        previous = None
+        for record in records:
+            record.pop("hash")
+            record |= {} if previous is None else {"previousHash": previous}
+            previous = record["hash"] = digest(record)
+        return [canonical_text(record) for record in records]
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+        return lines
+
+
+damages = st.lists(
+    st.tuples(st.sampled_from([*sorted(DAMAGES), *["reseal"] * 6]), st.integers(0, 9), st.integers(0, 300)),
+    max_size=3,
+)
+
+
+@settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.lists(damages, min_size=80, max_size=80))
+def test_damaged_cassettes_get_the_verdict_that_each_gets_alone(histories):
+    calls = [
+        ({**PROMPT, "label": label}, ended(end), "root")
+        for label, end in (("a", "completed"), ("a", "aborted"), ("b", "odd"), ("b", "odd"), ("c", "error"))
+    ]
+    calls.append((PROMPT, {"kind": "start-error", "error": {"name": "E", "message": ""}}, "root"))
+    with tempfile.TemporaryDirectory() as folder:
+        base = Path(write(Path(folder) / "base", bodies(calls))).read_text().splitlines()
+        alone = {}
+        for number, history in enumerate(histories):
+            lines = base
+            for damage, at, other in history:
+                lines = DAMAGES[damage](lines, at % len(lines), other) if lines else lines
+            path = Path(folder) / f"{number:02}{SUFFIX}"
+            path.write_text("".join(f"{line}\n" for line in lines))
+            output = outputs.verify(str(path))
+            alone[str(path)] = output.stderr.removesuffix("\n") or None
+            assert output.exit == bool(output.stderr)
+        together = {judged.path: judged.message for judged in verify(folder, jobs=1).cassettes}
+    assert together == alone
