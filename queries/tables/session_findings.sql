@@ -15,8 +15,8 @@ with noted as (
 pairs as (
     select d.source_id, d.path, w.path as counted_path, d.source_key, w.source_key as counted_key
     from source_status as d
-    inner join source_status as w on w.session_id = d.session_id and w.is_counted
-    where d.status = 'duplicate' and d.prefix_sha256 is distinct from w.prefix_sha256
+    inner join source_status as w on w.session_id = d.session_id and w.is_counted and w.kind = 'session'
+    where d.status = 'duplicate' and (d.prefix_sha256 is null or d.prefix_sha256 is distinct from w.prefix_sha256)
 ),
 
 copied as (

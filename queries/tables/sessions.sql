@@ -5,17 +5,24 @@ with recursive counted as (
     select * from source_status where is_counted and kind <> 'cassette' and session_id is not null
 ),
 
+-- Fixtures may share an id: of a chain's links each id is one.
+links as (
+    select session_id, any_value(parent_session_id) as parent_session_id, any_value(origin) as origin
+    from counted
+    group by session_id
+),
+
 chain as (
     select source_id, session_id as ancestor, parent_session_id as parent, origin, 0 as depth from counted
     union all
     select
         chain.source_id,
         chain.parent as ancestor,
-        counted.parent_session_id as parent,
-        counted.origin,
+        links.parent_session_id as parent,
+        links.origin,
         chain.depth + 1 as depth
     from chain
-    left join counted on counted.session_id = chain.parent
+    left join links on links.session_id = chain.parent
     -- A chain that bites its own tail ends here.
     where chain.origin = 'subagent' and chain.parent is not null and chain.depth < 64
 ),

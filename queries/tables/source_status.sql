@@ -33,5 +33,9 @@ select
         when state in ('ok', 'partial') and place > 1 then 'the session is counted from ' || counted_path
         else message
     end as message,
-    place = 1 and state in ('ok', 'partial', 'missing') as is_counted
+    -- Of a file that was never read nothing can be remembered.
+    place = 1 and (
+        state in ('ok', 'partial')
+        or (state = 'missing' and (session_id is not null or kind = 'cassette'))
+    ) as is_counted
 from elected

@@ -4,7 +4,6 @@
 -- total is computed from the four buckets, since early runtimes state none; reasoning is part of output.
 select
     *,
-    coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(cache_read_tokens, 0)
-    + coalesce(cache_write_tokens, 0) as billed_tokens
+    input_tokens + output_tokens + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as billed_tokens
 from usage
 where not is_replaced and not is_inherited and not is_recovered

@@ -29,10 +29,15 @@ failed as (
     select source_id, count(*) filter (status = 'error') as tool_errors from tool_outcomes group by source_id
 ),
 
+mostly as (
+    select source_id, arg_max(model, tokens) as model
+    from (select source_id, model, sum(billed_tokens) as tokens from billed_usage group by source_id, model)
+    group by source_id
+),
+
 spent as (
     select
         source_id,
-        arg_max(model, billed_tokens) as model,
         count(distinct model) as models,
         try_cast(sum(input_tokens) as bigint) as input_tokens,
         try_cast(sum(output_tokens) as bigint) as output_tokens,
@@ -53,7 +58,7 @@ select
     s.cwd,
     coalesce(s.created_at, s.first_event_at) as started_at,
     s.last_event_at,
-    spent.model,
+    mostly.model,
     coalesce(spent.models, 0) as models,
     coalesce(turns.turns, 0) as turns,
     coalesce(spoken.human_messages, 0) as human_messages,
@@ -70,5 +75,6 @@ left join turns using (source_id)
 left join spoken using (source_id)
 left join called using (source_id)
 left join failed using (source_id)
+left join mostly using (source_id)
 left join spent using (source_id)
 order by started_at desc nulls last, s.session_id

@@ -26,7 +26,7 @@ select
     coalesce(c.calls, 0) as calls,
     coalesce(o.errors, 0) as errors,
     coalesce(o.interrupted, 0) as interrupted,
-    o.errors / nullif(c.calls, 0) as error_rate
+    coalesce(o.errors, 0) / nullif(c.calls, 0) as error_rate
 from own as c
 full join outcomes as o on o.name is not distinct from c.name
 order by calls desc, name

@@ -12,27 +12,8 @@ from query_cases import CaseError, Cases, differences
 
 HERE = Path(__file__).resolve().parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expect.jsonl"))
-KNOWN_FAULTS = {
-    "cache_share/nothing_reported": "prompt_tokens and uncached_tokens are 0 where they are unknown",
-    "session_findings/copies_without_digest": "two missing digests are taken for equal ones",
-    "session_findings/copy_beside_a_fixture": "copies are compared with fixtures of the same session",
-    "session_summary/main_model": "the model of the largest call, not the one with the most tokens",
-    "sessions/copies_in_a_cycle": "does not end: rows of a chain multiply with copies of a session",
-    "source_status/gone_without_a_session": "a file of which nothing was ever read counts once it is gone",
-    "tool_errors/never_answered": "error_rate is null where no call was answered",
-    "usage_by_kind/nothing_reported": "total_tokens is 0 where it is unknown",
-}
-"""Cases that queries do not answer rightly yet, and what is wrong."""
-ENDLESS = {"sessions/copies_in_a_cycle"}
-
-
 def _name(case: Path) -> str:
     return f"{case.parent.name}/{case.name}"
-
-
-def _marks(case: Path) -> list[pytest.MarkDecorator]:
-    reason = KNOWN_FAULTS.get(_name(case))
-    return [pytest.mark.xfail(reason=reason, run=_name(case) not in ENDLESS)] if reason else []
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +23,7 @@ def cases() -> Iterator[Cases]:
     made.close()
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=_name(case), marks=_marks(case)) for case in CASES])
+@pytest.mark.parametrize("case", [pytest.param(case, id=_name(case)) for case in CASES])
 def test_it_gives_the_expected_rows(case: Path, cases: Cases) -> None:
     found = cases.differences(case)
     if found:
