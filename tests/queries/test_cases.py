@@ -12,6 +12,8 @@ from query_cases import CaseError, Cases, differences
 
 HERE = Path(__file__).resolve().parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expect.jsonl"))
+
+
 def _name(case: Path) -> str:
     return f"{case.parent.name}/{case.name}"
 
