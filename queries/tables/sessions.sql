@@ -5,24 +5,25 @@ with recursive counted as (
     select * from source_status where is_counted and kind <> 'cassette' and session_id is not null
 ),
 
--- Fixtures may share an id: of a chain's links each id is one.
+-- Fixtures may share an id, also with a session: of the links of a kind each id is one.
 links as (
-    select session_id, any_value(parent_session_id) as parent_session_id, any_value(origin) as origin
+    select kind, session_id, arg_min({parent: parent_session_id, origin: origin}, source_key) as link
     from counted
-    group by session_id
+    group by kind, session_id
 ),
 
 chain as (
-    select source_id, session_id as ancestor, parent_session_id as parent, origin, 0 as depth from counted
+    select source_id, kind, session_id as ancestor, parent_session_id as parent, origin, 0 as depth from counted
     union all
     select
         chain.source_id,
+        chain.kind,
         chain.parent as ancestor,
-        links.parent_session_id as parent,
-        links.origin,
+        links.link.parent as parent,
+        links.link.origin as origin,
         chain.depth + 1 as depth
     from chain
-    left join links on links.session_id = chain.parent
+    left join links on links.kind = chain.kind and links.session_id = chain.parent
     -- A chain that bites its own tail ends here.
     where chain.origin = 'subagent' and chain.parent is not null and chain.depth < 64
 ),
