@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 ENV = "DSH_LAKE"
-_IN_THE_WAY = re.compile(r"[%?*#\[\]\x00-\x1f\x7f\ud800-\udfff]")
+_IN_THE_WAY = re.compile(r"[%?#\x00-\x1f\x7f\ud800-\udfff]")
 """What the engines that read a lake take for patterns or escapes in the path of a file."""
 
 
@@ -219,7 +219,7 @@ class Lake:
     def _make_folder(self) -> None:
         if _IN_THE_WAY.search(os.fspath(self.path)) or (os.sep == "/" and "\\" in os.fspath(self.path)):
             raise LakeError(
-                f"{printable(os.fspath(self.path))}: a lake's path may hold none of % ? * # [ ], backslash "
+                f"{printable(os.fspath(self.path))}: a lake's path may hold none of % ? #, backslash "
                 "and control characters: the engines that read it take them for patterns or escapes"
             )
         if self.path.exists() and not self.path.is_dir():

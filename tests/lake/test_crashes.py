@@ -161,7 +161,7 @@ def test_a_lake_has_one_content_mode(home: Path, tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize("name", ["per%20cent", "what?", "a#b", "a[b]", "a\nb"])
+@pytest.mark.parametrize("name", ["per%20cent", "what?", "a#b", "a\\b", "a\nb"])
 def test_a_path_that_engines_would_misread_is_refused(name: str, home: Path, tmp_path: Path) -> None:
     with pytest.raises(LakeError, match="a lake's path may hold none of"):
         scan(home, lake=tmp_path / name)
