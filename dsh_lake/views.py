@@ -281,10 +281,11 @@ def _create_all(connection: Connection, stored: StoredTables) -> None:
     """
     _create_stored(connection, StoredTables())
     queries = _all_views()
+    needed = {need for query in queries for need in query.needs}
     for query in queries:
         if query.kind == "macros":
             _create_view(connection, query)
-        else:
+        elif query.name in needed:
             relation = connection.sql(query.text)
             typed = zip(relation.columns, relation.types, strict=True)
             columns = ", ".join(f'null::{column_type} as "{name}"' for name, column_type in typed)

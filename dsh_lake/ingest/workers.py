@@ -76,7 +76,7 @@ def _rare_collections() -> Iterator[None]:
     """Rows are many small tuples without cycles: looking for some among them after every few hundred is
     work for nothing."""
     before = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(1_000_000, 50, 100)
     try:
         yield
     finally:
