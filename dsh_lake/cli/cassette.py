@@ -13,6 +13,7 @@ import typer
 from dsh_lake.cli.options import (
     DocumentFormat,
     DocumentFormatOption,
+    JobsOption,
     OutputOption,
     QuietOption,
     VerboseOption,
@@ -59,16 +60,6 @@ PathsArgument = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ShowCallsOption = Annotated[bool, typer.Option("--show-calls", help="Print each call too.")]
-JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        metavar="N",
-        min=1,
-        show_default=False,
-        help="Processes that read. Default: one per processor, up to 4.",
-    ),
-]
 
 
 @app.callback()

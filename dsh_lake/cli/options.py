@@ -87,6 +87,16 @@ OutputOption = Annotated[
         "-o", "--output", metavar="FILE", show_default=False, help="Write to a file, not to stdout."
     ),
 ]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        show_default=False,
+        help="Processes that read. Default: one per processor, up to 4.",
+    ),
+]
 QuietOption = Annotated[
     bool,
     typer.Option(

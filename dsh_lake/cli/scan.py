@@ -11,6 +11,7 @@ from dsh_lake.cli.exits import ExitCode
 from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import (
     DocumentFormatOption,
+    JobsOption,
     LakeOption,
     OutputOption,
     QuietOption,
@@ -30,16 +31,7 @@ def scan(
         ),
     ] = None,
     lake: LakeOption = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            metavar="N",
-            min=1,
-            show_default=False,
-            help="Processes that read. Default: one per processor, up to 4.",
-        ),
-    ] = None,
+    jobs: JobsOption = None,
     full: Annotated[bool, typer.Option("--full", help="Read every file again, changed or not.")] = False,
     prune: Annotated[
         bool,

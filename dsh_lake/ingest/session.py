@@ -27,7 +27,7 @@ from dsh_lake.tables.messages import message_row
 from dsh_lake.tables.place import Head, When
 from dsh_lake.tables.sink import RowSink
 from dsh_lake.tables.tools import tool_call_row, tool_result_row
-from dsh_lake.tables.usage import Asked, Kind, Sample, is_stated, read_sample, retry_row
+from dsh_lake.tables.usage import Asked, Kind, Sample, read_sample, retry_row
 
 _MAX_TIME_MS = 8_640_000_000_000_000
 _CR = 13
@@ -59,7 +59,6 @@ class SessionLines:
 
     def __init__(self, state: FileState, sink: RowSink, *, is_recovered: bool = False) -> None:
         self.state = state
-        self._sink = sink
         self._rows = sink.rows
         self._events = sink.rows["events"]
         self._with_content = sink.with_content
@@ -378,7 +377,7 @@ class SessionLines:
         return source.provider, source.model, served
 
     def _sample(self, head: Head, when: When, kind: Kind, asked: Asked, usage: Any) -> None:
-        if not is_stated(usage):
+        if not records.is_stated(usage):
             return
         sample = read_sample(usage)
         if sample.bad:
@@ -469,7 +468,7 @@ def _end_of_data(text: bytes) -> int:
 
 
 def _usage_of(record: records.AssistantMessage) -> Any:
-    return record.usage if is_stated(record.usage) else records.last_stream_usage(record.stream)
+    return record.usage if records.is_stated(record.usage) else records.last_stream_usage(record.stream)
 
 
 def _time_us(time: Any) -> int | None:

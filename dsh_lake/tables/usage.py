@@ -9,10 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Raw
 
-from dsh_lake.records.session import Usage, is_stated, read_usage, token_count
+from dsh_lake.records.session import Usage, read_usage, token_count
 from dsh_lake.tables.place import Head, Row, When
-
-__all__ = ["Asked", "Kind", "Sample", "is_stated", "read_sample", "retry_row"]
 
 Kind = Literal["message", "attempt", "compaction", "retry"]
 
