@@ -14,6 +14,7 @@
       CassetteError      what the cassette tool refuses, with the tool's own code and message
         CassetteFormatError, CassetteAmbiguityError, CassetteMismatchError, CassetteRecordedError
       CassetteTypeError, InvalidRedactionPattern   the same, where the original has no code
+      FixtureError       what the session-snapshot kit refuses, in the kit's own words
       SchemaError        a table we built does not match its declaration: our fault
       LakeError          the lake cannot be used as asked
         NotALake
@@ -196,3 +197,7 @@ class InvalidRedactionPattern(DshLakeError, ValueError):
         self.pattern = pattern
         self.message = f'invalid cassette redaction pattern "{pattern}"'
         super().__init__(self.message)
+
+
+class FixtureError(DshLakeError):
+    """Something the session-snapshot kit refuses; the message is the kit's own."""
