@@ -18,7 +18,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 from json.encoder import encode_basestring as _quote
 from typing import NoReturn, TypeAlias
@@ -231,6 +231,24 @@ def canonical_text(value: object) -> str:
         CanonicalError: the value holds a non-finite number, negative zero, or what is not JSON
             (another type, a member name that is no string). Cyclic values are the caller's to avoid.
     """
+    return _text(value, sorted_names, _scalar_text)
+
+
+def json_text(value: object) -> str:
+    """``JSON.stringify(value)``: compact, members in their own order, at any depth; well-formed Unicode.
+
+    Negative zero is ``0`` and a non-finite number ``null``.
+
+    Raises:
+        CanonicalError: the value holds what is not JSON.
+    """
+    return _text(value, list, _stringified)
+
+
+def _text(
+    value: object, names: Callable[[dict[str, object]], list[str]], scalar: Callable[[object], str]
+) -> str:
+    """Compact JSON, with members in the order of ``names`` and what is no container spelled by ``scalar``."""
     out: list[str] = []
     levels: list[tuple[Iterator[tuple[str, object]], str]] = [(iter((("", value),)), "")]
     while levels:
@@ -241,14 +259,14 @@ def canonical_text(value: object) -> str:
                 out.append(lead + _quote(child))  # type: ignore[arg-type]
             elif kind is dict:
                 out.append(lead + "{")
-                levels.append((_led_members(child), "}"))  # type: ignore[arg-type]
+                levels.append((_led_members(child, names), "}"))  # type: ignore[arg-type]
                 break
             elif kind is list:
                 out.append(lead + "[")
                 levels.append((_led_elements(child), "]"))  # type: ignore[arg-type]
                 break
             else:
-                out.append(lead + _scalar_text(child))
+                out.append(lead + scalar(child))
         else:
             out.append(closing)
             levels.pop()
@@ -256,9 +274,11 @@ def canonical_text(value: object) -> str:
     return text if text.isascii() else _without_lone_surrogates(text)
 
 
-def _led_members(mapping: dict[str, object]) -> Iterator[tuple[str, object]]:
-    """Members in canonical order, each with the text that goes before its value."""
-    names = sorted_names(mapping)
+def _led_members(
+    mapping: dict[str, object], names_of: Callable[[dict[str, object]], list[str]]
+) -> Iterator[tuple[str, object]]:
+    """Members in the order of ``names_of``, each with the text that goes before its value."""
+    names = names_of(mapping)
     leads = [f",{_quote(name)}:" for name in names]
     if leads:
         leads[0] = leads[0][1:]
@@ -325,6 +345,12 @@ def _scalar_text(value: object) -> str:
     if isinstance(value, str):
         return _quote(str(value))
     raise CanonicalError("a JSON value", type(value).__name__)
+
+
+def _stringified(value: object) -> str:
+    if isinstance(value, float):
+        return number_text(value) if math.isfinite(value) else "null"
+    return _scalar_text(value)
 
 
 def _double(value: int) -> float:
