@@ -30,7 +30,7 @@ from dsh_lake.tables.tools import tool_call_row, tool_result_row
 from dsh_lake.tables.usage import Asked, Kind, Sample, read_sample, retry_row
 
 _MAX_TIME_MS = 8_640_000_000_000_000
-_CR = 13
+_CR, _BRACE, _BRACKET = b"\r}]"
 
 
 class HeaderRejected(Exception):
@@ -185,15 +185,18 @@ class SessionLines:
         can be in the line. False, and nothing done, where the spelling is another or the payload is odd.
         """
         match = _PLAIN_START(text)
-        reader = _BY_NAME.get(match[1]) if match is not None else None
-        if match is None or reader is None:
+        if match is None:
             return False
-        data = memoryview(text)[match.end() : _end_of_data(text)]
+        name, seq, time = match.groups()
+        reader = _BY_NAME.get(name)
+        if reader is None or text[-1] != _BRACE:
+            return False
+        data = text[match.end() : _end_of_data(text) if reader.is_surface else -1]
         try:
             record = reader.decode(data)
         except (msgspec.MsgspecError, RecursionError):
             return False
-        self._put(reader, record, data, int(match[2]), 1000 * int(match[3]), frame, False)
+        self._put(reader, record, data, int(seq), 1000 * int(time), frame, False)
         return True
 
     def _add_event(self, envelope: Envelope, frame: int | None) -> None:
@@ -210,7 +213,7 @@ class SessionLines:
                 "info", "no-seq", "events without seq are numbered by position", line=self.state.line
             )
         at_us = self._time_us(envelope.time)
-        kept = None if data is UNSET else data
+        kept = None if data is UNSET else bytes(data)
         self._put(reader, record, kept, seq, at_us, frame, records.is_replacement(envelope))
 
     def _put(
@@ -410,11 +413,12 @@ class SessionLines:
 class _Reader:
     """How the payload of an event type is read, and what it adds besides its own row of ``events``."""
 
-    __slots__ = ("add", "decode", "kind", "record_type")
+    __slots__ = ("add", "decode", "is_surface", "kind", "record_type")
 
     def __init__(self, kind: str, record_type: type[Struct], add: Callable[..., None] | None = None) -> None:
         self.kind = kind
         self.record_type = record_type
+        self.is_surface = kind.endswith("/message") or kind == "tool/result"
         self.decode = msgspec.json.Decoder(record_type).decode
         self.add = add
 
@@ -456,15 +460,15 @@ _LONGEST_SEQS = 400
 
 
 def _end_of_data(text: bytes) -> int:
-    """Where ``data`` ends in a plainly spelled line, if what follows it is plainly spelled too; where it does
-    not, the slice up to there is no JSON value."""
+    """Where ``data`` ends in a line that ends in a brace and is plainly spelled, if what follows it is plainly
+    spelled too; where it does not, the slice up to there is no JSON value."""
     if text.endswith(_APPENDED):
         return -len(_APPENDED)
-    if text.endswith(b"]}"):
+    if text[-2] == _BRACKET:
         at = text.rfind(_APPENDED_FROM, -_LONGEST_SEQS)
         if at > 0 and _SEQS(text, at + len(_APPENDED_FROM), len(text) - 2):
             return at
-    return -1 if text.endswith(b"}") else 0
+    return -1
 
 
 def _usage_of(record: records.AssistantMessage) -> Any:

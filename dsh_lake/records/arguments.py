@@ -7,6 +7,7 @@ escaped units, names that are not ASCII) goes the exact way.
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import Annotated
 
@@ -18,13 +19,15 @@ _Whole = Annotated[int, msgspec.Meta(ge=-(2**53) + 1, le=2**53 - 1)]
 _Scalar = str | bool | _Whole | None
 _Value = _Scalar | list[_Scalar | dict[str, _Scalar]] | dict[str, _Scalar]
 
+_may_be_minus_zero = re.compile(r"[:,\[]\s*-0").search
+"""The decoder forgets the sign of a zero. (Dates in strings hold "-0" too: what stands before it tells.)"""
 _decode = msgspec.json.Decoder(dict[str, _Value]).decode
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def arguments_sha256(text: str) -> str | None:
     """SHA-256 (64 hex digits) of the canonical text of the arguments; None when they are no JSON."""
-    if "\\u" not in text and "-0" not in text:
+    if "\\u" not in text and ("-0" not in text or _may_be_minus_zero(text) is None):
         try:
             arguments = _decode(text)
             if text.isascii() or _has_plain_names(arguments):

@@ -86,7 +86,6 @@ def _json_list_column(values: Sequence[Sequence[Any] | None]) -> pa.Array:
 
 
 def _joined(values: Sequence[Any]) -> pa.Array:
-    lengths = (memoryview(value).nbytes for value in values)
-    offsets = array("q", accumulate(lengths, initial=0))
+    offsets = array("q", accumulate(map(len, values), initial=0))
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))]
     return pa.Array.from_buffers(pa.large_string(), len(values), buffers)

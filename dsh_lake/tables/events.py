@@ -20,7 +20,7 @@ class PackedMembers:
                 "a packed row needs a text per member and, between them, whole numbers of milliseconds"
             )
         self.kind = kind
-        self.texts: list[Raw] = texts
+        self.texts = list(map(bytes, texts))
         self.offsets_ms = list(accumulate(row.dt, initial=0))
         self.row = row
 
