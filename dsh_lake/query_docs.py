@@ -76,8 +76,9 @@ def _about(query: Query, linked: set[str]) -> Iterator[str]:
     yield from (f"### {query.name}", "", query.doc, "")
     grain = query.grain[0].upper() + query.grain[1:] + "."
     severity = f" Severity: {query.severity}." if query.severity else ""
-    needs = (_link(need) if need in linked else f"`{need}`" for need in query.needs)
-    yield from (f"{grain}{severity} Reads {', '.join(needs)}.", "")
+    needs = ", ".join(_link(need) if need in linked else f"`{need}`" for need in query.needs)
+    reads = f" Reads {needs}." if needs else ""
+    yield from (f"{grain}{severity}{reads}", "")
     if query.params and query.kind != "macros":
         yield from (f"Variables: {', '.join(query.params)}.", "")
 

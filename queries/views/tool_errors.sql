@@ -1,21 +1,13 @@
 -- doc: How often each tool was called and how often that failed; repairs of interrupted sessions stand apart.
 -- grain: one row per tool name
--- needs: calls, tool_outcomes
+-- needs: calls, named_outcomes
 -- error_rate is errors per own call; a tool of which only results are own has no calls and no rate.
-with named as (
-    select c.name, o.status
-    from tool_outcomes as o
-    left join calls as c
-        on c.source_key = o.source_key and c.call_id = o.call_id and c.call_number = o.call_number
-        and not c.is_recovered
-),
-
-outcomes as (
+with outcomes as (
     select
         name,
         count(*) filter (status = 'error') as errors,
         count(*) filter (status = 'interrupted') as interrupted
-    from named
+    from named_outcomes
     group by name
 ),
 

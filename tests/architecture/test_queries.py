@@ -144,7 +144,9 @@ def test_it_exists_in_an_empty_lake(query: Query, connection: Connection) -> Non
 @pytest.mark.parametrize("query", MACROS.values(), ids=lambda query: query.name)
 def test_a_macro_can_be_called_in_an_empty_lake(query: Query, connection: Connection) -> None:
     nulls = ", ".join("null" for _ in query.params)
-    assert connection.execute(f'from "{query.name}"({nulls})').fetchall() == []
+    rows = connection.execute(f'from "{query.name}"({nulls})').fetchall()
+    assert {value for row in rows for value in row} <= {None}
+    assert len(rows) == (1 if query.grain == "one row" else 0)
 
 
 @pytest.mark.parametrize("query", CHECKS, ids=lambda query: query.name)
