@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dsh_lake.connection import read_session as read_session
     from dsh_lake.doctor import doctor as doctor
     from dsh_lake.errors import DshLakeError as DshLakeError
+    from dsh_lake.fixtures.guards import fixtures_check as fixtures_check
     from dsh_lake.query import sql as sql
     from dsh_lake.query import view as view
     from dsh_lake.query import views as views
@@ -40,6 +41,7 @@ _HOMES = {
     "compact": "dsh_lake.compact",
     "connect": "dsh_lake.connection",
     "doctor": "dsh_lake.doctor",
+    "fixtures_check": "dsh_lake.fixtures.guards",
     "read_session": "dsh_lake.connection",
     "scan": "dsh_lake.scan",
     "sessions": "dsh_lake.sessions",
@@ -56,6 +58,7 @@ __all__ = [
     "compact",
     "connect",
     "doctor",
+    "fixtures_check",
     "read_session",
     "scan",
     "sessions",

@@ -9,7 +9,7 @@ Source: spec/cassette.md section 4; spec/interface.md (exit codes).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -63,6 +63,20 @@ class Verification(msgspec.Struct, frozen=True):
     findings: list[Finding]
     is_single: bool
     """Whether one file was asked about, by its path."""
+
+    suite: ClassVar[str] = "cassettes"
+
+    @property
+    def remarks(self) -> list[Finding]:
+        """The findings, as reports for other programs tell them."""
+        return self.findings
+
+    def by_case(self) -> list[tuple[Judged, list[Finding]]]:
+        """Each cassette with its findings."""
+        found: dict[str, list[Finding]] = {judged.path: [] for judged in self.cassettes}
+        for finding in self.findings:
+            found[finding.path].append(finding)
+        return [(judged, found[judged.path]) for judged in self.cassettes]
 
     def count(self, status: str) -> int:
         """How many cassettes have this status."""

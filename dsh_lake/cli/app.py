@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dsh_lake.cli import cassette, check, lake, query, scan, show
+from dsh_lake.cli import cassette, check, fixtures, lake, query, scan, show
 from dsh_lake.version import __version__
 
 app = typer.Typer(
@@ -62,3 +62,4 @@ for command, answer in (
     app.command(short_help=answer)(command)
 
 app.add_typer(cassette.app, short_help="Recorded sub-agent calls: verify, inspect, compare, match.")
+app.add_typer(fixtures.app, short_help="Committed recordings of sessions: is the tree sound?")

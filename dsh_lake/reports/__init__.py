@@ -7,6 +7,6 @@ from dsh_lake.reports.junit import junit
 from dsh_lake.reports.sarif import sarif
 
 REPORTS = {"junit": junit, "github": github, "sarif": sarif}
-"""The texts of a verification, by the name of their format."""
+"""The texts of a report, by the name of their format."""
 
 __all__ = ["REPORTS", "github", "junit", "sarif"]

@@ -1,4 +1,4 @@
-"""A verification as annotations of GitHub Actions: each finding shows at its line of the changed files.
+"""A report as annotations of GitHub Actions: each finding shows at its line of the changed files.
 
 Source: "Workflow commands for GitHub Actions" (error, warning; escaping of values and properties).
 """
@@ -6,20 +6,20 @@ Source: "Workflow commands for GitHub Actions" (error, warning; escaping of valu
 from __future__ import annotations
 
 from dsh_lake.cassette.terminal import printable
-from dsh_lake.cassette.verification import Finding, Verification
+from dsh_lake.reports.report import Remark, Report
 
 
-def github(verification: Verification) -> str:
-    """One workflow command a finding."""
-    return "".join(f"{_command(finding)}\n" for finding in verification.findings)
+def github(report: Report) -> str:
+    """One workflow command a remark."""
+    return "".join(f"{_command(remark)}\n" for remark in report.remarks)
 
 
-def _command(finding: Finding) -> str:
-    command = "error" if finding.severity == "fail" else "warning"
-    place = f"file={_property(finding.path)}"
-    if finding.physical_line is not None:
-        place += f",line={finding.physical_line}"
-    return f"::{command} {place},title={_property(finding.code)}::{_value(finding.message)}"
+def _command(remark: Remark) -> str:
+    command = "error" if remark.severity == "fail" else "warning"
+    place = f"file={_property(remark.path)}"
+    if remark.physical_line is not None:
+        place += f",line={remark.physical_line}"
+    return f"::{command} {place},title={_property(remark.code)}::{_value(remark.message)}"
 
 
 def _value(text: str) -> str:

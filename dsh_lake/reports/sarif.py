@@ -1,4 +1,4 @@
-"""A verification in SARIF, which code-scanning services and editors read.
+"""A report in SARIF, which code-scanning services and editors read.
 
 Source: OASIS Static Analysis Results Interchange Format (SARIF) 2.1.0.
 """
@@ -11,16 +11,16 @@ from typing import Any
 from urllib.parse import quote
 
 from dsh_lake.cassette.terminal import printable
-from dsh_lake.cassette.verification import Finding, Verification
+from dsh_lake.reports.report import Remark, Report
 from dsh_lake.version import __version__
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"fail": "error", "warn": "warning"}
 
 
-def sarif(verification: Verification) -> str:
-    """The log as JSON text; one result a finding, one rule a code."""
-    codes = sorted({finding.code for finding in verification.findings})
+def sarif(report: Report) -> str:
+    """The log as JSON text; one result a remark, one rule a code."""
+    codes = sorted({remark.code for remark in report.remarks})
     run = {
         "tool": {
             "driver": {
@@ -32,21 +32,21 @@ def sarif(verification: Verification) -> str:
             }
         },
         "columnKind": "utf16CodeUnits",
-        "results": [_result(finding, codes.index(finding.code)) for finding in verification.findings],
+        "results": [_result(remark, codes.index(remark.code)) for remark in report.remarks],
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
-def _result(finding: Finding, rule: int) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.path)}}
-    if finding.physical_line is not None:
-        place["region"] = {"startLine": finding.physical_line}
+def _result(remark: Remark, rule: int) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(remark.path)}}
+    if remark.physical_line is not None:
+        place["region"] = {"startLine": remark.physical_line}
     return {
-        "ruleId": finding.code,
+        "ruleId": remark.code,
         "ruleIndex": rule,
-        "level": _LEVELS[finding.severity],
-        "message": {"text": printable(finding.message)},
+        "level": _LEVELS[remark.severity],
+        "message": {"text": printable(remark.message)},
         "locations": [{"physicalLocation": place}],
     }
 

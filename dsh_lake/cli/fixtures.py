@@ -1,0 +1,102 @@
+"""``dsh-lake fixtures ...``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dsh_lake.cli.options import DocumentFormat, OutputOption, QuietOption, VerboseOption
+from dsh_lake.cli.output import opened, print_document
+
+app = typer.Typer(name="fixtures", invoke_without_command=True, rich_markup_mode=None)
+
+
+class CheckFormat(StrEnum):
+    """How a check is printed."""
+
+    TEXT = "text"
+    TABLE = "table"
+    JSON = "json"
+    JUNIT = "junit"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
+@app.callback()
+def fixtures(context: typer.Context) -> None:
+    """Recorded sessions that are committed as fixtures: is the tree sound?"""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(1)
+
+
+@app.command(short_help="Is this fixture tree sound, and what is wrong with it?")
+def check(
+    tree: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TREE", show_default=False, help="The folder that holds acp, sdk, session and web."
+        ),
+    ],
+    first: Annotated[
+        bool, typer.Option("--first", help="Only the verdict of the original kit: the first failure.")
+    ] = False,
+    whole_corpus: Annotated[
+        bool,
+        typer.Option("--whole-corpus", help="Demand also that every older generation of logs is covered."),
+    ] = False,
+    registered: Annotated[
+        Path | None,
+        typer.Option(
+            "--registered",
+            metavar="FILE",
+            show_default=False,
+            help='JSON with the scenario names of suites that have a table: {"acp": ["text-turn", ...]}.',
+        ),
+    ] = None,
+    output_format: Annotated[
+        CheckFormat | None,
+        typer.Option("--format", show_default=False, help="text is for people, the others for CI."),
+    ] = None,
+    output: OutputOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> int:
+    """Check manifests, roles and generations, redaction, sidecars and expected workspaces of every scenario.
+
+    All that is wrong is told, in the order of the original kit's checks. Nothing is changed, run, or followed
+    out of the tree.
+
+    \b
+    Examples:
+      dsh-lake fixtures check snapshots
+      dsh-lake fixtures check snapshots --first
+      dsh-lake fixtures check snapshots --format sarif -o fixtures.sarif
+    """
+    from dsh_lake.cli import fixtures_text
+    from dsh_lake.fixtures.guards import fixtures_check
+    from dsh_lake.fixtures.suites import read_registered
+
+    checked = fixtures_check(
+        tree,
+        first=first,
+        registered=read_registered(registered) if registered is not None else None,
+        is_whole_corpus=whole_corpus,
+    )
+    if output_format in (CheckFormat.JUNIT, CheckFormat.GITHUB, CheckFormat.SARIF):
+        from dsh_lake.reports import REPORTS
+
+        with opened(output) as target:
+            target.sink.write(REPORTS[output_format](checked).encode("utf-8", "backslashreplace"))
+        return checked.exit_code
+
+    def render(_: object, width: int | None) -> str:
+        return fixtures_text.check_text(checked)
+
+    as_text = {CheckFormat.TEXT: DocumentFormat.TABLE, CheckFormat.TABLE: DocumentFormat.TABLE}
+    chosen = as_text.get(output_format, DocumentFormat.JSON) if output_format is not None else None
+    print_document(checked.document(), chosen, output, render)
+    return checked.exit_code
