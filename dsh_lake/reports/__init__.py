@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dsh_lake.reports.checked import checked_lake
 from dsh_lake.reports.github import github
 from dsh_lake.reports.junit import junit
 from dsh_lake.reports.sarif import sarif
@@ -9,4 +10,4 @@ from dsh_lake.reports.sarif import sarif
 REPORTS = {"junit": junit, "github": github, "sarif": sarif}
 """The texts of a report, by the name of their format."""
 
-__all__ = ["REPORTS", "github", "junit", "sarif"]
+__all__ = ["REPORTS", "checked_lake", "github", "junit", "sarif"]

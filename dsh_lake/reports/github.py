@@ -16,10 +16,10 @@ def github(report: Report) -> str:
 
 def _command(remark: Remark) -> str:
     command = "error" if remark.severity == "fail" else "warning"
-    place = f"file={_property(remark.path)}"
-    if remark.physical_line is not None:
-        place += f",line={remark.physical_line}"
-    return f"::{command} {place},title={_property(remark.code)}::{_value(remark.message)}"
+    place = "" if remark.path is None else f"file={_property(remark.path)},"
+    if place and remark.physical_line is not None:
+        place += f"line={remark.physical_line},"
+    return f"::{command} {place}title={_property(remark.code)}::{_value(remark.message)}"
 
 
 def _value(text: str) -> str:

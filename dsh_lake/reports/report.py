@@ -7,10 +7,11 @@ from typing import Protocol
 
 
 class Remark(Protocol):
-    """One thing that is wrong (``fail``) or doubtful (``warn``); the line is that of the file, from 1."""
+    """One thing that is wrong (``fail``) or doubtful (``warn``); the line is that of the file, from 1. There
+    is no path where no file is at fault."""
 
     @property
-    def path(self) -> str: ...
+    def path(self) -> str | None: ...
     @property
     def severity(self) -> str: ...
     @property

@@ -39,16 +39,20 @@ def sarif(report: Report) -> str:
 
 
 def _result(remark: Remark, rule: int) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(remark.path)}}
-    if remark.physical_line is not None:
-        place["region"] = {"startLine": remark.physical_line}
     return {
         "ruleId": remark.code,
         "ruleIndex": rule,
         "level": _LEVELS[remark.severity],
         "message": {"text": printable(remark.message)},
-        "locations": [{"physicalLocation": place}],
+        "locations": [] if remark.path is None else [_location(remark.path, remark.physical_line)],
     }
+
+
+def _location(path: str, line: int | None) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(path)}}
+    if line is not None:
+        place["region"] = {"startLine": line}
+    return {"physicalLocation": place}
 
 
 def _uri(path: str) -> str:

@@ -3,13 +3,14 @@
 -- needs: usage, sources, source_status, stored.events
 -- params: projections
 -- severity: fail
--- projections is a JSON list, one object for each cache file that was found: see dsh_lake.projections. DSH counts the
+-- projections is a JSON list, one object for each cache file that was found, as dsh_lake.projections reads them. DSH counts the
 -- samples in force of answers and attempts, inherited ones too, and no compactions. A cache that lags behind its log,
 -- or has seen more of it than the last scan, says nothing.
 with listed as (
     select unnest(from_json(
         coalesce(getvariable('projections')::varchar, '[]'),
-        '[{"source_id":"VARCHAR","path":"VARCHAR","seq":"BIGINT","totals":{"input":"BIGINT","output":"BIGINT","cache_read":"BIGINT","cache_write":"BIGINT"}}]'
+        '[{"source_id":"VARCHAR","path":"VARCHAR","seq":"BIGINT","totals":'
+        || '{"uncachedInputTokens":"BIGINT","outputTokens":"BIGINT","cacheReadTokens":"BIGINT","cacheWriteTokens":"BIGINT"}}]'
     )) as one
 ),
 
@@ -38,10 +39,10 @@ ours as (
 
 compared as (
     select t.source_id, t.path as cache_path, unnest([
-        {name: 'input', theirs: t.totals.input, ours: coalesce(o.input, 0)},
-        {name: 'output', theirs: t.totals.output, ours: coalesce(o.output, 0)},
-        {name: 'cache read', theirs: t.totals.cache_read, ours: coalesce(o.cache_read, 0)},
-        {name: 'cache write', theirs: t.totals.cache_write, ours: coalesce(o.cache_write, 0)}
+        {name: 'input', theirs: t.totals.uncachedInputTokens, ours: coalesce(o.input, 0)},
+        {name: 'output', theirs: t.totals.outputTokens, ours: coalesce(o.output, 0)},
+        {name: 'cache read', theirs: t.totals.cacheReadTokens, ours: coalesce(o.cache_read, 0)},
+        {name: 'cache write', theirs: t.totals.cacheWriteTokens, ours: coalesce(o.cache_write, 0)}
     ]) as one
     from stated as t
     inner join lasts as l on l.source_id = t.source_id and l.seq = t.seq
