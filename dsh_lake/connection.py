@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from dsh_lake import catalog
+from dsh_lake import catalog, prices
 from dsh_lake.errors import LakeError, QueryFailed, UnreadableSource
 from dsh_lake.ingest.source import Unread, read_source
 from dsh_lake.lake import Lake, default_lake
@@ -25,6 +25,7 @@ from dsh_lake.views import (
     connect_catalog,
     connect_memory,
     read_info,
+    set_prices,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ SESSION_TABLES = (
     "usage",
     "tool_results",
     "tool_calls",
+    "event_facts",
     "rejects",
     "findings",
 )
@@ -47,7 +49,8 @@ SESSION_TABLES = (
 def connect(lake: str | os.PathLike[str] | None = None, *, as_of: str | None = None) -> Connection:
     """A DuckDB connection with all tables and views of a lake, as of its newest complete scan.
 
-    The connection sees that scan for as long as it is open, whatever is scanned meanwhile. It cannot
+    The connection sees that scan for as long as it is open, whatever is scanned meanwhile, and prices calls
+    by the lake's ``prices.csv`` as it is now. It cannot
     change the lake's tables; temporary tables and views of your own are possible.
 
     Args:
@@ -57,6 +60,7 @@ def connect(lake: str | os.PathLike[str] | None = None, *, as_of: str | None = N
     Raises:
         NotALake: there is no lake in that folder.
         LakeError: no scan was ever completed, or the one named is no longer kept.
+        BadPrices: the lake's ``prices.csv`` cannot be used.
     """
     return _connect(lake, as_of, connect_catalog)
 
@@ -71,6 +75,13 @@ def _connect(
 ) -> Connection:
     target = Lake(lake if lake is not None else default_lake())
     target.require()
+    price_rows = prices.of_lake(target.path)
+    connection = _connect_to(target, as_of, open_catalog)
+    set_prices(connection, price_rows)
+    return connection
+
+
+def _connect_to(target: Lake, as_of: str | None, open_catalog: Callable[[Path], Connection]) -> Connection:
     if as_of is None and (connection := _open_catalog(target, open_catalog)) is not None:
         return connection
     snapshot = target.snapshot(as_of)

@@ -20,6 +20,7 @@
         NotALake
         LakeBusy
         VersionMismatch
+        BadPrices
       QueryError         SQL that cannot be found or run
         UnknownQuery
         QueryAssetsMissing
@@ -106,6 +107,15 @@ class LakeBusy(LakeError):
 
 class VersionMismatch(LakeError):
     """The lake was written by an incompatible version, or in the other content mode."""
+
+
+class BadPrices(LakeError):
+    """A file of prices cannot be used; ``place`` names the file and, where there is one, the line."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        self.place = place
+        self.reason = reason
+        super().__init__(f"{place}: {reason}")
 
 
 class QueryError(DshLakeError):
@@ -201,3 +211,11 @@ class InvalidRedactionPattern(DshLakeError, ValueError):
 
 class FixtureError(DshLakeError):
     """Something the session-snapshot kit refuses; the message is the kit's own."""
+
+
+class SessionFormatError(FixtureError):
+    """A session log that its generation's rules refuse; the message is the producer's."""
+
+
+class UnsupportedMigration(SessionFormatError):
+    """A session log that no released step leads to the next generation; the message is the producer's."""

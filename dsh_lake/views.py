@@ -2,7 +2,9 @@
 
 The stored tables become views in the schema ``stored`` over their Parquet files; the tables that users
 read (``queries/tables``), the views (``queries/views``), the checks (``queries/checks``, views too) and table
-macros (``queries/macros``) are built on them. A table without files is a
+macros (``queries/macros``) are built on them, with aggregates (``queries/aggregates``: macros of one
+expression) for sums that many views share. Prices are no rows on disk but part of the catalog, as
+``stored.prices``; a connection may be given others (:func:`set_prices`). A table without files is a
 typed query without rows, so every view exists in every lake. All of them lie in a DuckDB file, the
 *catalog* of a scan, which holds no rows: a reader opens it and sees that scan, whatever is written since.
 """
@@ -13,6 +15,7 @@ import atexit
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,8 +26,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 
-from dsh_lake import sqlassets
-from dsh_lake.errors import QueryFailed, UsageError
+from dsh_lake import prices, sqlassets
+from dsh_lake.errors import BadPrices, QueryFailed, UsageError
 from dsh_lake.schemas import STORED, Table, duckdb_type, stored_schema
 
 if TYPE_CHECKING:
@@ -185,14 +188,20 @@ def restrict(connection: Connection, source_keys: Iterable[int] | None) -> None:
         connection.execute(f"set variable only_sources = {list(source_keys)}::bigint[]")
 
 
+def set_prices(connection: Connection, price_rows: Iterable[prices.Price]) -> None:
+    """Price calls by these rows, in place of those that the catalog was made with."""
+    connection.execute(f"set variable price_rows = {_quoted(prices.to_json(price_rows))}")
+
+
 # -- the catalog -------------------------------------------------------------------------------------------
 
 
 def assets_digest() -> str:
     """A digest of all query files that a catalog is made of, and of the stored schemas."""
     digest = hashlib.sha256()
-    for query in _all_views():
+    for query in [*sqlassets.load(_AGGREGATES).values(), *_all_views()]:
         digest.update(f"{query.name}\0{query.text}\0".encode())
+    digest.update(prices.to_json(prices.shipped()).encode())
     digest.update(repr([(name, table.stored_names) for name, table in STORED.items()]).encode())
     return digest.hexdigest()
 
@@ -201,7 +210,7 @@ class CatalogBuilder:
     """A catalog in the making: a file beside its future name, open for queries while it is made.
 
     Args:
-        path: where the catalog will be.
+        path: where the catalog will be, in the folder of its lake, whose prices become part of it.
         files: the Parquet files of every stored table.
         previous: an earlier catalog; what is the same in it is not made again.
     """
@@ -220,8 +229,18 @@ class CatalogBuilder:
         else:
             self.connection = _open(str(self._unfinished), read_only=False)
             _create_all(self.connection, StoredTables(files))
+        self._keep_prices()
         self._files = dict(files)
         self._assets = digest
+
+    def _keep_prices(self) -> None:
+        """Let clients that know nothing of this package price calls as it does."""
+        try:
+            price_rows = prices.of_lake(self._path.parent)
+        except BadPrices:
+            # No reason to fail a scan: every connection of this package says which line is to be mended.
+            price_rows = prices.shipped()
+        _create_prices(self.connection, price_rows)
 
     def _replace(self, files: Mapping[str, Sequence[str]], before: Mapping[str, Sequence[str]]) -> None:
         for name in STORED:
@@ -266,6 +285,7 @@ def read_info(connection: Connection) -> dict[str, Any]:
 
 
 _KINDS = ("tables", "views", "checks", "macros")
+_AGGREGATES = "aggregates"
 
 
 def _all_views() -> list[sqlassets.Query]:
@@ -299,6 +319,21 @@ def _create_all(connection: Connection, stored: StoredTables) -> None:
             connection.execute(f"create or replace view stored.{name} as {query_text}")
 
 
+_LEADING_SELECT = re.compile(r"\A(?:--.*\n)*select\s", re.IGNORECASE)
+"""What an aggregate's file has and its expression has not: header and SELECT."""
+_TEXT, _INSTANT, _FIGURE = "VARCHAR", "TIMESTAMP WITH TIME ZONE", "DECIMAL(18,9)"
+_PRICE_SHAPE: dict[str, Any] = {
+    **dict.fromkeys(("price_id", "model", "priced_as", "currency"), _TEXT),
+    **dict.fromkeys(("valid_from", "valid_to"), _INSTANT),
+    **dict.fromkeys(("hours_utc", "days", "days_utc_offset"), _TEXT),
+    "windows": [dict.fromkeys(("weekday", "from_minute", "to_minute"), "BIGINT")],
+    **dict.fromkeys(("cache_read", "input", "cache_write", "output"), _FIGURE),
+    "is_own": "BOOLEAN",
+    **dict.fromkeys(("source", "remark"), _TEXT),
+}
+"""How the engine reads :func:`dsh_lake.prices.to_json`."""
+
+
 def _create_view(connection: Connection, query: sqlassets.Query) -> None:
     if query.kind == "macros":
         parameters = ", ".join(query.params)
@@ -308,9 +343,19 @@ def _create_view(connection: Connection, query: sqlassets.Query) -> None:
 
 
 def _create_stored(connection: Connection, stored: StoredTables) -> None:
+    for query in sqlassets.load(_AGGREGATES).values():
+        expression = _LEADING_SELECT.sub("", query.text)
+        connection.execute(f'create macro "{query.name}"({", ".join(query.params)}) as ({expression})')
     connection.execute("create schema stored")
+    _create_prices(connection, prices.shipped())
     for name, table in STORED.items():
         connection.execute(f"create view stored.{name} as {_stored_query(connection, table, stored)}")
+
+
+def _create_prices(connection: Connection, price_rows: Iterable[prices.Price]) -> None:
+    text = f"coalesce(getvariable('price_rows')::varchar, {_quoted(prices.to_json(price_rows))})"
+    query = f"select unnest(from_json({text}, {_quoted(json.dumps([_PRICE_SHAPE]))}), max_depth := 2)"
+    connection.execute(f"create or replace view stored.prices as {query}")
 
 
 def _stored_query(connection: Connection, table: Table, stored: StoredTables) -> str:

@@ -3,6 +3,7 @@
 -- needs: stored.usage, source_status
 -- The fold of the harness: a sample for the same turn and step as the sample before it stands in its place,
 -- unless llm/retry-started for that turn and step came in between, when both were billed.
+-- Replaced samples are few: they are found among the few columns that decide, then looked up.
 with current_rows as not materialized (
     select r.*, s.source_id, s.session_id, s.inherited_cut
     from stored.usage as r
@@ -13,35 +14,35 @@ with current_rows as not materialized (
     where s.is_counted
 ),
 
-tries as (
+samples as (
     select
-        *,
-        count(*) filter (kind = 'retry') over (
-            partition by source_key, is_recovered, turn, step order by line, seq
-        ) as retries
+        source_key, is_recovered, turn, step, line, seq,
+        lead(turn) over following as next_turn,
+        lead(step) over following as next_step,
+        lead(line) over following as next_line,
+        lead(seq) over following as next_seq
     from current_rows
-    where kind <> 'compaction'
+    where kind not in ('compaction', 'retry')
+    window following as (partition by source_key, is_recovered order by line, seq)
 ),
 
-folded as (
-    select
-        *,
-        lead(turn) over following = turn and lead(step) over following = step
-        and lead(retries) over following = retries as is_replaced
-    from tries
-    where kind <> 'retry'
-    window following as (partition by source_key, is_recovered order by line, seq)
+retries as (select source_key, is_recovered, turn, step, line, seq from current_rows where kind = 'retry'),
+
+replaced as (
+    select s.source_key, s.is_recovered, s.line, s.seq
+    from samples as s
+    anti join retries as r
+        on r.source_key = s.source_key and r.is_recovered = s.is_recovered and r.turn = s.turn and r.step = s.step
+        and (r.line, r.seq) > (s.line, s.seq) and (r.line, r.seq) < (s.next_line, s.next_seq)
+    where s.next_turn = s.turn and s.next_step = s.step
 )
 
 select
-    source_id, line, seq, session_id, "at", turn, step, kind, provider, model, served_model,
-    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, total_tokens,
-    coalesce(is_replaced, false) as is_replaced, seq < inherited_cut as is_inherited, is_recovered
-from folded
-union all
-select
-    source_id, line, seq, session_id, "at", turn, step, kind, provider, model, served_model,
-    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, total_tokens,
-    false as is_replaced, seq < inherited_cut as is_inherited, is_recovered
-from current_rows
-where kind = 'compaction'
+    c.source_id, c.line, c.seq, c.session_id, c."at", c.turn, c.step, c.kind, c.provider, c.model, c.served_model,
+    c.input_tokens, c.output_tokens, c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.total_tokens,
+    c.kind <> 'compaction' and r.source_key is not null as is_replaced,
+    c.seq < c.inherited_cut as is_inherited, c.is_recovered
+from current_rows as c
+left join replaced as r
+    on r.source_key = c.source_key and r.is_recovered = c.is_recovered and r.line = c.line and r.seq = c.seq
+where c.kind <> 'retry'

@@ -1,19 +1,6 @@
--- doc: Tokens by the model that was asked for.
+-- doc: Tokens and cost by the model that was asked for.
 -- grain: one row per provider and model
--- needs: billed_usage
-select
-    provider,
-    model,
-    count(*) as calls,
-    try_cast(sum(input_tokens) as bigint) as input_tokens,
-    try_cast(sum(output_tokens) as bigint) as output_tokens,
-    try_cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
-    try_cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
-    try_cast(sum(reasoning_tokens) as bigint) as reasoning_tokens,
-    try_cast(sum(billed_tokens) as bigint) as total_tokens,
-    sum(cache_read_tokens)
-        / nullif(sum(coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)), 0)
-        as cache_read_share
-from billed_usage
-group by provider, model
-order by total_tokens desc nulls last, provider, model
+-- needs: priced_usage
+select provider, model, totals.*
+from (select u.provider, u.model, usage_totals(u) as totals from priced_usage as u group by u.provider, u.model)
+order by totals.total_tokens desc nulls last, provider, model
