@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "2.0"
 """``major.minor``: a lake of another major version is refused, a minor one gains null columns."""
 
 
@@ -279,6 +279,7 @@ _MESSAGE = (
     _int("tool_call_count", "tool calls it asks for"),
     _int("image_count", "images it holds"),
     _flag("is_interrupted", "cut off by the user"),
+    _at("first_chunk_at", "when the first part of the reply came; null where its stream is not embedded"),
 )
 
 MESSAGES = _table(
@@ -331,6 +332,7 @@ _RESULT = (
     _text("error_name", "name of the failure, where the record gives one", source="data.error.name"),
     _text("error_code", "code of the failure, where the record gives one", source="data.error.code"),
     _int("result_chars", "characters of the result's text", unit="code points"),
+    _int("exit_code", "of a command: N where the result's text ends in `[exit code: N]`, else null"),
 )
 _CALL_ID = _text("call_id", "id that joins call and result within a session")
 
@@ -390,6 +392,54 @@ TOOL_CALLS = _table(
         *_FLAGS,
     ),
     (*_EVENT_ROW, _CALL_ID, AT, TURN, STEP, *_CALL),
+)
+
+FACT_COLUMNS = (
+    _text("subject_id", "what it is about: id of the retry, approval, compaction, job, child or sub-call"),
+    _text("call_id", "the tool call it belongs to"),
+    _text("name", "tool of an approval or sub-call, kind of a job, mode of a child"),
+    _text("outcome", "how it ended, in the producer's word: completed, error, allowed-once, killed, ..."),
+    _text("cause", "why: reason of a request header, cause of an abort or of a job's end, way a child began"),
+    _text("code", "code of the failure"),
+    _int("http_status", "HTTP status of the failed request"),
+    _int("ordinal", "number of the retry within its chain"),
+    Column("delay_ms", "double", "wait before the retry", unit="ms"),
+    _int("exit_code", "exit code of a job's command"),
+    _int("tokens", "what a compaction shadowed; the context window of a request", unit="tokens"),
+    _int("first_seq", "first event that a compaction shadows"),
+    _int("last_seq", "last event that a compaction shadows"),
+    _text("provider", "provider asked or chosen"),
+    _text("model", "model asked or chosen"),
+    _at("started_at", "when the job, or the stream of the attempt, began"),
+    _at("finished_at", "when the job ended"),
+    _text("tools_sha256", "digest of the tool definitions as a request header spells them"),
+    _text("prompt_sha256", "digest of the text of a system prompt or developer message"),
+)
+
+EVENT_FACTS = _table(
+    "event_facts",
+    "What events state besides text: ends of turns, retries, approvals, compactions, requests, jobs, children.",
+    "one row per event of a type that states such facts",
+    ("source_id", "line", "seq"),
+    (
+        *_POSITION,
+        AT,
+        TURN,
+        STEP,
+        _text("type", "event type", nullable=False, source="type"),
+        _flag("is_replacement", "a re-rendering of earlier messages for the model"),
+        *FACT_COLUMNS,
+        *_FLAGS,
+    ),
+    (
+        *_EVENT_ROW,
+        AT,
+        TURN,
+        STEP,
+        _text("type", "event type", nullable=False, source="type"),
+        _flag("is_replacement", "a re-rendering of earlier messages for the model"),
+        *FACT_COLUMNS,
+    ),
 )
 
 _REJECT = (
@@ -515,6 +565,33 @@ FINDINGS = _table(
     ),
 )
 
+_PER_MILLION = {"unit": "currency per million tokens"}
+
+PRICES = _table(
+    "prices",
+    "What models cost and when: the shipped price rows, and those of the `prices.csv` of the lake.",
+    "one row per name of a model and price row that holds for it",
+    ("price_id", "model"),
+    (
+        _text("price_id", "name of the price row; calls name it in usage_cost", nullable=False),
+        _text("model", "the name as calls give it, matched exactly", nullable=False),
+        _text("priced_as", "the name whose row has the figures; another one where it is an alias"),
+        _text("currency", "three letters, such as USD"),
+        _at("valid_from", "the row holds from here on; null: from the beginning"),
+        _at("valid_to", "and before here; null: until further notice"),
+        _text("hours_utc", "hours of the day in which it holds; null: whenever no row with hours does"),
+        _text("days", "days of the week on which it holds; null: all"),
+        _text("days_utc_offset", "where these days begin; null: at midnight UTC"),
+        Column("input_price", "double", "uncached input", **_PER_MILLION),
+        Column("output_price", "double", "output, reasoning included", **_PER_MILLION),
+        Column("cache_read_price", "double", "input read from the cache", **_PER_MILLION),
+        Column("cache_write_price", "double", "input written to the cache", **_PER_MILLION),
+        _flag("is_own", "from the lake's own `prices.csv`"),
+        _text("source", "where the figures were found"),
+        _text("remark", "what is to be known of the row"),
+    ),
+)
+
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
@@ -526,11 +603,13 @@ TABLES: dict[str, Table] = {
         USAGE,
         TOOL_RESULTS,
         TOOL_CALLS,
+        EVENT_FACTS,
         CASSETTES,
         INTERACTIONS,
         CASSETTE_FAULTS,
         REJECTS,
         FINDINGS,
+        PRICES,
     )
 }
 """All tables by name, in the order in which documentation lists them."""

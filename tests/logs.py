@@ -63,14 +63,16 @@ def call(seq: int, call_id: str, name: str = "bash", arguments: str = '{"command
     return event("tool/call", seq, data)
 
 
-def result(seq: int, call_id: str, *, is_error: bool = False, message_id: str | None = None) -> bytes:
+def result(
+    seq: int, call_id: str, *, text: str = "out", is_error: bool = False, message_id: str | None = None
+) -> bytes:
     """A tool result as v4 spells it."""
     message = {
         "role": "tool",
         "source": {"kind": "tool", "callId": call_id},
         "toolCallId": call_id,
         "isError": is_error,
-        "content": [{"type": "text", "text": "out"}],
+        "content": [{"type": "text", "text": text}],
         "id": message_id or f"r{seq}",
     }
     return event("tool/result", seq, {"turn": 1, "step": 1, "message": message}, surfaceOp="append")

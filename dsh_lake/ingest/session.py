@@ -20,9 +20,11 @@ from msgspec import UNSET, Struct, UnsetType
 
 from dsh_lake.ingest.state import FileState, HeaderFacts
 from dsh_lake.ingest.text import BOM, Lines, is_valid_utf8
+from dsh_lake.records import facts
 from dsh_lake.records import session as records
 from dsh_lake.records.session import Envelope, Rejected
 from dsh_lake.tables.events import PackedMembers, packed_event_row
+from dsh_lake.tables.facts import FACTS, Describe, fact_row
 from dsh_lake.tables.messages import message_row
 from dsh_lake.tables.place import Head, When
 from dsh_lake.tables.sink import RowSink
@@ -306,7 +308,7 @@ class SessionLines:
     def _step_end(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self.state.step = None
 
-    def _request(self, head: Head, when: When, record: records.Request, is_replacement: bool) -> None:
+    def _request(self, head: Head, when: When, record: facts.Request, is_replacement: bool) -> None:
         asked = record if record.header is None else record.header.config
         if asked is not None:
             self.state.provider, self.state.model = asked.provider, asked.model
@@ -342,18 +344,19 @@ class SessionLines:
         when: When,
         message: records.Message,
         is_replacement: bool,
-        is_interrupted: bool = False,
+        *reply: Any,
     ) -> None:
         header = self.state.header
         is_top_level = header is not None and header.origin != "subagent"
-        row = message_row(head, when, role, message, is_top_level, is_replacement, is_interrupted)
+        row = message_row(head, when, role, message, is_top_level, is_replacement, *reply)
         self._rows["messages"].append(row)
 
     def _assistant(
         self, head: Head, when: When, record: records.AssistantMessage, is_replacement: bool
     ) -> None:
         message = record.message or records.Message(content=record.content, source=record.source)
-        self._message("assistant", head, when, message, is_replacement, bool(record.interrupted))
+        began = _time_us(records.first_stream_time(record.stream))
+        self._message("assistant", head, when, message, is_replacement, bool(record.interrupted), began)
         self._sample(head, when, "message", self._asked(message.source), _usage_of(record))
 
     def _attempt(
@@ -365,7 +368,7 @@ class SessionLines:
         if record.chunk is not None and record.chunk.type == "usage":
             self._sample(head, when, "attempt", self._asked(None), record.chunk.usage)
 
-    def _compaction(self, head: Head, when: When, record: records.Compaction, is_replacement: bool) -> None:
+    def _compaction(self, head: Head, when: When, record: facts.Compaction, is_replacement: bool) -> None:
         source = records.MessageSource(provider=record.provider, model=record.model)
         self._sample(head, when, "compaction", self._asked(source), record.usage)
 
@@ -410,12 +413,15 @@ class SessionLines:
         self._rows["tool_results"].append(row)
 
 
+_Add = Callable[[SessionLines, Head, When, Any, bool], None]
+
+
 class _Reader:
     """How the payload of an event type is read, and what it adds besides its own row of ``events``."""
 
     __slots__ = ("add", "decode", "is_surface", "kind", "record_type")
 
-    def __init__(self, kind: str, record_type: type[Struct], add: Callable[..., None] | None = None) -> None:
+    def __init__(self, kind: str, record_type: type[Struct], add: _Add | None = None) -> None:
         self.kind = kind
         self.record_type = record_type
         self.is_surface = kind.endswith("/message") or kind == "tool/result"
@@ -423,13 +429,34 @@ class _Reader:
         self.add = add
 
 
-_ADDS: dict[str, tuple[type[Struct], Callable[..., None]]] = {
+def _reader(kind: str) -> _Reader:
+    """The reader of a known type: it adds what ``_ADDS`` says, and a row of facts where ``FACTS`` says so."""
+    add = _ADDS.get(kind)
+    record_type, describe = FACTS.get(kind, (records.Place, None))
+    if add is not None:
+        record_type = add[0]
+    adds = add[1] if add is not None else None
+    return _Reader(kind, record_type, adds if describe is None else _with_facts(kind, describe, adds))
+
+
+def _with_facts(kind: str, describe: Describe, also: _Add | None) -> _Add:
+    def add(lines: SessionLines, head: Head, when: When, record: Any, is_replacement: bool) -> None:
+        stated = describe(record)
+        if stated is not None:
+            lines._rows["event_facts"].append(fact_row(head, when, kind, is_replacement, stated))
+        if also is not None:
+            also(lines, head, when, record, is_replacement)
+
+    return add
+
+
+_ADDS: dict[str, tuple[type[Struct], _Add]] = {
     "turn/start": (records.Place, SessionLines._turn_start),
-    "turn/end": (records.Place, SessionLines._turn_end),
+    "turn/end": (facts.TurnEnd, SessionLines._turn_end),
     "step/start": (records.Place, SessionLines._step_start),
     "step/end": (records.Place, SessionLines._step_end),
-    "request/header": (records.Request, SessionLines._request),
-    "request/context": (records.Request, SessionLines._request),
+    "request/header": (facts.Request, SessionLines._request),
+    "request/context": (facts.Request, SessionLines._request),
     "session/title": (records.Title, SessionLines._title),
     "session/end-seed": (records.EndSeed, SessionLines._end_seed),
     "user/message": (records.UserMessage, SessionLines._user_message),
@@ -438,15 +465,15 @@ _ADDS: dict[str, tuple[type[Struct], Callable[..., None]]] = {
     "assistant/message": (records.AssistantMessage, SessionLines._assistant),
     "assistant/attempt": (records.AssistantMessage, SessionLines._attempt),
     "assistant/chunk": (records.AssistantChunk, SessionLines._chunk),
-    "compaction/summary": (records.Compaction, SessionLines._compaction),
-    "compact/summary": (records.Compaction, SessionLines._compaction),
-    "llm/retry-started": (records.Place, SessionLines._retry_started),
+    "compaction/summary": (facts.Compaction, SessionLines._compaction),
+    "compact/summary": (facts.Compaction, SessionLines._compaction),
+    "llm/retry-started": (facts.Retry, SessionLines._retry_started),
     "tool/call": (records.ToolCall, SessionLines._tool_call),
     "tool/result": (records.ToolResult, SessionLines._tool_result),
 }
 """Event type to the payload that is read of it and what that adds; other types add their own row only."""
 
-_READERS = {kind: _Reader(kind, *_ADDS.get(kind, (records.Place,))) for kind in sorted(records.KNOWN_TYPES)}
+_READERS = {kind: _reader(kind) for kind in sorted(records.KNOWN_TYPES)}
 _BY_NAME = {kind.encode(): reader for kind, reader in _READERS.items()}
 
 # A name without escapes, whole numbers without sign that no arithmetic here can overflow.
@@ -460,8 +487,8 @@ _LONGEST_SEQS = 400
 
 
 def _end_of_data(text: bytes) -> int:
-    """Where ``data`` ends in a line that ends in a brace and is plainly spelled, if what follows it is plainly
-    spelled too; where it does not, the slice up to there is no JSON value."""
+    """Where ``data`` ends in a plainly begun line that ends in a brace, if what follows it is plainly spelled
+    too; where it does not, the slice up to there is no JSON value."""
     if text.endswith(_APPENDED):
         return -len(_APPENDED)
     if text[-2] == _BRACKET:
@@ -476,7 +503,9 @@ def _usage_of(record: records.AssistantMessage) -> Any:
 
 
 def _time_us(time: Any) -> int | None:
-    return None if time is UNSET or not -_MAX_TIME_MS <= time <= _MAX_TIME_MS else int(time * 1000)
+    if time is UNSET or time is None or not -_MAX_TIME_MS <= time <= _MAX_TIME_MS:
+        return None
+    return int(time * 1000)
 
 
 def _header_facts(header: records.Header, text: bytes, state: FileState) -> HeaderFacts:

@@ -10,6 +10,7 @@ Source: session-archive.md sections 3 to 8, session-generations.md sections 2 to
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import (
     TYPE_CHECKING,
@@ -142,10 +143,15 @@ class Usage(Struct, rename="camel", gc=False):
 class Chunk(Struct, gc=False):
     type: str | None = None
     usage: OptRaw = UNSET
+    reason: OptRaw = UNSET
 
 
-class ChunkRecord(Struct, gc=False):
+class StreamRecord(Struct, gc=False):
+    """One record of an embedded stream: a chunk (``time``) or a packed row of them (``time0``)."""
+
     chunk: Chunk | None = None
+    time: int | float | None = None
+    time0: int | float | None = None
 
 
 class UserMessage(Message):
@@ -197,35 +203,12 @@ class ToolResult(Place, rename="camel"):
     is_error: bool | None = None
 
 
-class RequestConfig(Struct, gc=False):
-    provider: str | None = None
-    model: str | None = None
-
-
-class RequestHead(Struct, gc=False):
-    config: RequestConfig | None = None
-
-
-class Request(Place):
-    """``request/header`` (``header.config``) and ``request/context`` (fields at top level)."""
-
-    header: RequestHead | None = None
-    provider: str | None = None
-    model: str | None = None
-
-
 class Title(Place):
     title: str | None = None
 
 
 class EndSeed(Place):
     inherited: bool | None = None
-
-
-class Compaction(Place):
-    provider: str | None = None
-    model: str | None = None
-    usage: OptRaw = UNSET
 
 
 class PackedRow(Place):
@@ -308,7 +291,7 @@ def _number(value: Any) -> int | float | Opt:
 
 def read_header(line: bytes) -> Header:
     """The header fields of the first line, unusable ones unset. The line must have an envelope."""
-    return _read(Header, line)
+    return read_value(Header, line)
 
 
 def exact_id(line: bytes) -> str:
@@ -343,12 +326,13 @@ def read_data_exactly(record_type: type[_RecordT], data: OptRaw) -> _RecordT:
     return record_type() if data is UNSET else _read_exactly(record_type, bytes(data))
 
 
-def _read(record_type: type[_RecordT], text: bytes) -> _RecordT:
+def read_value(record_type: type[_RecordT], text: bytes | Raw) -> _RecordT:
+    """An object inside a payload as ``record_type``; fields that are absent or unusable stay unset."""
     try:
         record: _RecordT = _decoder(record_type).decode(text)
         return record
     except (msgspec.MsgspecError, RecursionError):
-        return _read_exactly(record_type, text)
+        return _read_exactly(record_type, bytes(text))
 
 
 def _read_exactly(record_type: type[_RecordT], text: bytes) -> _RecordT:
@@ -449,14 +433,7 @@ _decode_usage = msgspec.json.Decoder(Usage).decode
 
 def last_stream_usage(stream: OptRaw) -> OptRaw:
     """The ``usage`` of the last usage chunk in an embedded stream, raw; unset when there is none."""
-    if stream is UNSET:
-        return UNSET
-    try:
-        records = _decoder_of_stream().decode(stream)
-    except (msgspec.MsgspecError, RecursionError):
-        loose = _coerce(list[ChunkRecord], _parse_or_none(bytes(stream)))
-        records = loose if isinstance(loose, list) else []
-    for record in reversed(records):
+    for record in reversed(read_stream(stream)):
         chunk = record.chunk
         if chunk is not None and chunk.type == "usage" and is_stated(chunk.usage):
             found: Raw = chunk.usage
@@ -464,9 +441,34 @@ def last_stream_usage(stream: OptRaw) -> OptRaw:
     return UNSET
 
 
+def first_stream_time(stream: OptRaw) -> int | float | None:
+    """When the first record of an embedded stream came, milliseconds since the epoch; None if unknown."""
+    if stream is UNSET:
+        return None
+    if (plain := _PLAIN_STREAM(stream)) is not None:
+        return int(plain[1])
+    records = read_stream(stream)
+    first = records[0] if records else StreamRecord()
+    return first.time0 if first.time is None else first.time
+
+
+_PLAIN_STREAM = re.compile(rb'\[\{"type":"[a-z-]+","time0?":([0-9]{1,15})[,}]').match
+
+
+def read_stream(stream: OptRaw) -> list[StreamRecord]:
+    """The records of an embedded stream; empty when it is none."""
+    if stream is UNSET:
+        return []
+    try:
+        return _decoder_of_stream().decode(stream)
+    except (msgspec.MsgspecError, RecursionError):
+        loose = _coerce(list[StreamRecord], _parse_or_none(bytes(stream)))
+        return loose if isinstance(loose, list) else []
+
+
 @cache
-def _decoder_of_stream() -> msgspec.json.Decoder[list[ChunkRecord]]:
-    return msgspec.json.Decoder(list[ChunkRecord])
+def _decoder_of_stream() -> msgspec.json.Decoder[list[StreamRecord]]:
+    return msgspec.json.Decoder(list[StreamRecord])
 
 
 def _parse_or_none(text: bytes) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from msgspec import UNSET, Raw
+from msgspec import UNSET
 
 from dsh_lake.records.session import PACKED_KINDS, PackedRow
 from dsh_lake.tables.place import Head, Row, When

@@ -37,6 +37,7 @@ def message_row(
     is_top_level: bool,
     is_replacement: bool,
     is_interrupted: bool = False,
+    first_chunk_us: int | None = None,
 ) -> Row:
     """The row of one message.
 
@@ -47,4 +48,4 @@ def message_row(
     kind = source_kind(message.source, role)
     is_human = role == "user" and kind in (None, "user") and is_top_level and not is_replacement
     about = (role, message.id, kind, is_human, is_replacement)
-    return (*head, *when, *about, *_measure(message.content), is_interrupted)
+    return (*head, *when, *about, *_measure(message.content), is_interrupted, first_chunk_us)

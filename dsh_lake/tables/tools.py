@@ -5,12 +5,16 @@ Source: session-archive.md section 7, session-generations.md section 5.
 
 from __future__ import annotations
 
+import re
+
 from dsh_lake.records.arguments import arguments_sha256
 from dsh_lake.records.session import Block, ToolCall, ToolResult
 from dsh_lake.records.strict_json import without_surrogates
 from dsh_lake.tables.messages import text_chars
 from dsh_lake.tables.place import Head, Row, When
 
+_EXIT_CODE = re.compile(r"\[exit code: (-?\d{1,9})\]\Z").search
+_LONGEST_MARK = 24
 _REPAIR_PREFIXES = ("interrupted-tool-result-", "forked-tool-result-")
 
 
@@ -32,7 +36,17 @@ def tool_result_row(head: Head, when: When, result: ToolResult, is_replacement: 
         status = "interrupted"
     else:
         status = "error" if is_error or error is not None else "ok"
-    return (*head, call_id, *when, status, name, code, text_chars(blocks), is_replacement)
+    said = (text_chars(blocks), _exit_code(blocks))
+    return (*head, call_id, *when, status, name, code, *said, is_replacement)
+
+
+def _exit_code(blocks: list[Block] | None) -> int | None:
+    """The exit code that a shell tool writes at the end of its text."""
+    text = blocks[-1].text if blocks else None
+    if text is None or text[-1:] != "]":
+        return None
+    stated = _EXIT_CODE(text, max(0, len(text) - _LONGEST_MARK))
+    return int(stated[1]) if stated is not None else None
 
 
 def _unwrap(result: ToolResult) -> tuple[str | None, bool | None, list[Block] | None]:

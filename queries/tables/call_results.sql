@@ -11,6 +11,7 @@ with marks as (
         {
             source_id: s.source_id, session_id: s.session_id, "at": r.at, status: r.status,
             error_name: r.error_name, error_code: r.error_code, result_chars: r.result_chars,
+            exit_code: r.exit_code,
             is_inherited: r.seq < s.inherited_cut
         } as result
     from stored.tool_results as r
@@ -30,6 +31,7 @@ numbered as (
 select
     source_key, result.source_id as source_id, result.session_id as session_id, call_id, call_number, line, seq,
     result."at" as "at", result.status as status, result.error_name as error_name,
-    result.error_code as error_code, result.result_chars as result_chars, result.is_inherited as is_inherited
+    result.error_code as error_code, result.result_chars as result_chars,
+    result.exit_code as exit_code, result.is_inherited as is_inherited
 from numbered
 where not is_call

@@ -8,7 +8,8 @@ with answers as (
         arg_max(
             {
                 line: line, seq: seq, "at": "at", status: status,
-                error_name: error_name, error_code: error_code, result_chars: result_chars
+                error_name: error_name, error_code: error_code, result_chars: result_chars,
+                exit_code: exit_code
             },
             (status <> 'interrupted', line, seq)
         ) as answer
@@ -23,6 +24,7 @@ select
     date_diff('millisecond', c.at, a.answer."at") as duration_ms,
     coalesce(a.answer.status, 'unanswered') as status,
     a.answer.error_name as error_name, a.answer.error_code as error_code, a.answer.result_chars as result_chars,
+    a.answer.exit_code as exit_code,
     c.call_number, c.is_inherited, c.is_recovered
 from calls as c
 left join answers as a
