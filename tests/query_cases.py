@@ -91,7 +91,7 @@ class Cases:
         path = case / "params.json"
         params = json.loads(path.read_text("utf-8")) if path.exists() else {}
         restrict(self._connection, params.pop("only_sources", None))
-        for name, value in {"time_zone": None, **params}.items():
+        for name, value in {"time_zone": None, "projections": None, **params}.items():
             set_it = f"set variable {name} = '{value}'" if value is not None else f"reset variable {name}"
             self._connection.execute(set_it)
 
