@@ -22,10 +22,12 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 Severity = Literal["fail", "warn", "info"]
-Kind = Literal["session", "cassette", "fixture"]
+Kind = Literal["session", "cassette", "fixture", "manifest"]
 Encoding = Literal["zstd", "plain"]
 
 _LOG_NAME = re.compile(r"session(?:\.v([1-9][0-9]*))?\.jsonl(\.zstd)?")
+_ROLE_NAME = re.compile(r"session(?:\.([1-9][0-9]*))?(?:\.v([1-9][0-9]*))?\.jsonl")
+_MAX_SAFE_INTEGER = 2**53 - 1
 _WORKSPACE_NAME = re.compile(r"--.*--|_no-cwd", re.DOTALL)
 _LOG_SUFFIXES = (".jsonl", ".jsonl.zstd")
 _CASSETTE_SUFFIX = ".cassette.jsonl"
@@ -40,10 +42,10 @@ class SourceFile:
         path: Absolute, below ``root``. Bytes that are not UTF-8 are surrogates: show ``printable(path)``.
         root: Real path of the root it was found under; of a file given by name, its own.
         root_rank: Position of that root among those given.
-        kind: ``fixture`` is a log beside a ``snapshot.yml``.
+        kind: ``fixture`` is a log beside a ``snapshot.yml``, which itself is a ``manifest``.
         generation: What the name says; None where it is no log's name.
         named_encoding: What the name says; None where it is no log's name. Content decides.
-        is_superseded: The same folder holds a log of a higher generation. Only of kind ``session``.
+        is_superseded: The same folder holds a log of a higher generation, of fixtures for the same role.
     """
 
     path: str
@@ -72,11 +74,17 @@ class DiscoveryFinding:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What was found: files sorted by root_rank and path, each real file once."""
+    """What was found: files sorted by root_rank and path, each real file once.
+
+    Attributes:
+        files: logs, fixtures and cassettes.
+        manifests: what says of folders of fixtures what they are.
+    """
 
     files: tuple[SourceFile, ...]
     findings: tuple[DiscoveryFinding, ...]
     opened_roots: tuple[str, ...]
+    manifests: tuple[SourceFile, ...] = ()
 
 
 @lru_cache(maxsize=64)  # A home has thousands of files and a handful of names.
@@ -90,6 +98,23 @@ def log_name(name: str) -> tuple[int, Encoding] | None:
     if match is None:
         return None
     return int(match[1] or 0), "zstd" if match[2] else "plain"
+
+
+@lru_cache(maxsize=64)
+def role_name(name: str) -> tuple[int, int] | None:
+    """The role (0 is the parent, else the number of a child) and the generation that a fixture's file name
+    states, or None where it is no fixture's name.
+
+    Source: spec/snapshot-kit.md section 1.1.
+
+    >>> role_name("session.2.v10.jsonl"), role_name("session.v2.1.jsonl")
+    ((2, 10), None)
+    """
+    match = _ROLE_NAME.fullmatch(name)
+    if match is None or max(map(len, match.groups(default=""))) > len(str(_MAX_SAFE_INTEGER)):
+        return None
+    ordinal, generation = int(match[1] or 0), int(match[2] or 0)
+    return (ordinal, generation) if max(ordinal, generation) <= _MAX_SAFE_INTEGER else None
 
 
 def workspace_of(path: str | os.PathLike[str]) -> str | None:
@@ -169,10 +194,12 @@ def discover(roots: Sequence[str | os.PathLike[str]]) -> Discovery:
             earlier = files.setdefault(real_path, source)
             if source.is_superseded and not earlier.is_superseded:
                 files[real_path] = replace(earlier, is_superseded=True)
+    ordered = sorted(files.values(), key=lambda source: (source.root_rank, source.path))
     return Discovery(
-        files=tuple(sorted(files.values(), key=lambda source: (source.root_rank, source.path))),
+        files=tuple(source for source in ordered if source.kind != "manifest"),
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
         opened_roots=tuple(opened),
+        manifests=tuple(source for source in ordered if source.kind == "manifest"),
     )
 
 
@@ -282,10 +309,11 @@ def _resolve_link(
 def _files_of_tree(tree: _Tree, rank: int, findings: list[DiscoveryFinding]) -> dict[str, SourceFile]:
     """The files to read in a listed tree, by real path."""
     places = list(_places(tree, findings))
-    highest: dict[str, int] = {}
+    highest: dict[tuple[str, int], int] = {}
     for place in places:
-        if parsed := log_name(place.name):
-            highest[place.folder] = max(parsed[0], highest.get(place.folder, 0))
+        role, generation = _role_and_generation(place.name)
+        if generation is not None:
+            highest[place.folder, role] = max(generation, highest.get((place.folder, role), 0))
     # One file may be called by several names through links: its own path first, then the smallest.
     places.sort(key=lambda place: (place.path != place.real_path, place.path))
     files: dict[str, SourceFile] = {}
@@ -305,7 +333,7 @@ def _files_of_tree(tree: _Tree, rank: int, findings: list[DiscoveryFinding]) -> 
             rank,
             status,
             is_fixture=place.is_fixture,
-            highest_generation=highest.get(place.folder, 0),
+            highest_generation=highest.get((place.folder, _role_and_generation(place.name)[0]), 0),
         )
     return files
 
@@ -326,8 +354,8 @@ def _places(tree: _Tree, findings: list[DiscoveryFinding]) -> Iterator[_Place]:
         home_of[path] = home
         is_fixture = _MANIFEST in folder.files
         for name, real_path in folder.files.items():
-            is_log = log_name(name) is not None
-            if name.endswith(_CASSETTE_SUFFIX) or (is_log and home is None):
+            is_log = log_name(name) is not None or (is_fixture and role_name(name) is not None)
+            if name.endswith(_CASSETTE_SUFFIX) or (home is None and (is_log or name == _MANIFEST)):
                 yield _Place(_join(path, name), path, name, real_path, is_fixture)
             elif name.endswith(_LOG_SUFFIXES) and _is_workspace(folder.parent, path):
                 findings.append(_flat_log(_join(path, name)))
@@ -367,6 +395,10 @@ def _source_file(
     kind: Kind = "session"
     if name.endswith(_CASSETTE_SUFFIX):
         kind = "cassette"
+    elif is_fixture and name == _MANIFEST:
+        kind = "manifest"
+    elif is_fixture and (role := role_name(name)) is not None:
+        kind, generation, encoding = "fixture", role[1], "plain"
     elif is_fixture and generation is not None:
         kind = "fixture"
     return SourceFile(
@@ -376,13 +408,19 @@ def _source_file(
         kind=kind,
         generation=generation,
         named_encoding=encoding,
-        is_superseded=kind == "session" and generation is not None and generation < highest_generation,
+        is_superseded=generation is not None and generation < highest_generation,
         size_bytes=status.st_size,
         mtime_ns=status.st_mtime_ns,
         ctime_ns=status.st_ctime_ns,
         inode=status.st_ino,
         device=status.st_dev,
     )
+
+
+def _role_and_generation(name: str) -> tuple[int, int | None]:
+    """The role of a log, 0 but for a child's fixture, and its generation, None where it is no log's name."""
+    parsed = log_name(name)
+    return (0, parsed[0]) if parsed is not None else role_name(name) or (0, None)
 
 
 def _is_wanted(name: str) -> bool:

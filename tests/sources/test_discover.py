@@ -184,15 +184,28 @@ def test_only_the_highest_generation_of_a_folder_is_current(base: Path) -> None:
     }
 
 
-def test_in_a_fixture_folder_every_log_stands_for_itself(base: Path) -> None:
-    for name in ("session.jsonl", "session.v3.jsonl", "snapshot.yml", "a.cassette.jsonl"):
+def test_in_a_fixture_folder_each_role_has_its_highest_generation(base: Path) -> None:
+    names = ["session.jsonl", "session.v3.jsonl", "session.1.v9.jsonl", "session.1.v10.jsonl"]
+    for name in [*names, "session.2.jsonl", "session.v2.1.jsonl", "snapshot.yml", "a.cassette.jsonl"]:
         write(base / "acp" / "scenario" / name)
-    kinds = {Path(s.path).name: (s.kind, s.is_superseded) for s in discover([base]).files}
-    assert kinds == {
-        "session.jsonl": ("fixture", False),
-        "session.v3.jsonl": ("fixture", False),
-        "a.cassette.jsonl": ("cassette", False),
+    discovery = discover([base])
+    found = {Path(s.path).name: (s.kind, s.generation, s.is_superseded) for s in discovery.files}
+    assert found == {
+        "session.jsonl": ("fixture", 0, True),
+        "session.v3.jsonl": ("fixture", 3, False),
+        "session.1.v9.jsonl": ("fixture", 9, True),
+        "session.1.v10.jsonl": ("fixture", 10, False),
+        "session.2.jsonl": ("fixture", 0, False),
+        "a.cassette.jsonl": ("cassette", None, False),
     }
+    assert [(Path(s.path).name, s.kind) for s in discovery.manifests] == [("snapshot.yml", "manifest")]
+
+
+def test_names_of_children_are_logs_beside_a_manifest_alone(base: Path) -> None:
+    write(base / "session.jsonl")
+    write(base / "session.1.jsonl")
+    assert [Path(source.path).name for source in discover([base]).files] == ["session.jsonl"]
+    assert discover([base]).manifests == ()
 
 
 def test_a_file_given_by_name_is_read_whatever_its_name(base: Path) -> None:
