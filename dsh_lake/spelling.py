@@ -25,14 +25,20 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 
 def text_column(array: pa.Array) -> list[str | None]:
     """Each value as text; null stays None."""
+    texts: list[str | None] = text_array(array).to_pylist()
+    return texts
+
+
+def text_array(array: pa.Array) -> pa.Array:
+    """The values as text with 64-bit offsets; null stays null."""
     import pyarrow as pa
 
     plain = _plain(array)
-    if pa.types.is_nested(plain.type):
-        encode = json_encoder().encode
-        return [None if value is None else encode(value).decode() for value in _values(plain)]
-    texts: list[str | None] = plain.cast(pa.large_string()).to_pylist()
-    return texts
+    if not pa.types.is_nested(plain.type):
+        return plain.cast(pa.large_string())
+    encode = json_encoder().encode
+    texts = [None if value is None else encode(value).decode() for value in _values(plain)]
+    return pa.array(texts, pa.large_string())
 
 
 def json_columns(batch: pa.RecordBatch) -> list[list[Any]]:

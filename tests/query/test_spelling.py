@@ -163,18 +163,42 @@ def test_json_gives_every_value_back(rows: list[dict[str, Any]]) -> None:
         assert found == expected
 
 
+FORMULA_BEGINS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+"""What spreadsheets take for the beginning of a formula."""
+
+
 @given(ROWS)
 def test_csv_gives_every_value_back(rows: list[dict[str, Any]]) -> None:
     text = written(pa.Table.from_pylist(rows, SCHEMA), "csv").decode()
     found = list(csv.DictReader(io.StringIO(text, newline="")))
     assert len(found) == len(rows)
     for row, cells in zip(rows, found, strict=True):
-        assert cells["text"] == (row["text"] or "")
+        assert not cells["text"].startswith(FORMULA_BEGINS)
+        assert cells["text"].removeprefix("'") == (row["text"] or "")
         assert cells["number"] == ("" if row["number"] is None else str(row["number"]))
         assert (float(cells["share"]) if cells["share"] else None) == row["share"]
         assert (Decimal(cells["price"]) if cells["price"] else None) == row["price"]
         assert cells["flag"] == {None: "", True: "true", False: "false"}[row["flag"]]
         assert (json.loads(cells["nested"]) if cells["nested"] else None) == row["nested"]
+
+
+def test_csv_runs_nothing_in_a_spreadsheet() -> None:
+    given_and_written = {
+        "=1+1": "'=1+1",
+        '=HYPERLINK("http://x")': '\'=HYPERLINK("http://x")',
+        "@SUM(A1)": "'@SUM(A1)",
+        "-2": "'-2",
+        "\t=1": "'\t=1",
+        "\uff1d1": "'\uff1d1",
+        "'tis": "''tis",
+        "a=1": "a=1",
+    }
+    table = pa.table({"=name": pa.array(given_and_written, pa.large_string()), "n": range(-1, 7)})
+    header, *rows = csv.reader(io.StringIO(written(table, "csv").decode(), newline=""))
+    assert header == ["'=name", "n"]
+    assert [name for name, _ in rows] == list(given_and_written.values())
+    # Numbers are no texts: they keep their sign.
+    assert [number for _, number in rows] == ["-1", "0", "1", "2", "3", "4", "5", "6"]
 
 
 def test_csv_tells_an_empty_text_from_nothing() -> None:
