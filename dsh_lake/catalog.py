@@ -48,7 +48,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Tally:
-    """How the logs that were looked at have changed; cassettes are in none of these counts."""
+    """How the logs that were looked at have changed; cassettes and manifests are in none of these counts."""
 
     found: int = 0
     new: int = 0
@@ -97,7 +97,7 @@ def plan(
 
 
 def _is_log(kind: str) -> bool:
-    return kind != "cassette"
+    return kind in ("session", "fixture")
 
 
 def _plan_file(result: Plan, file: SourceFile, row: Row, is_new: bool, batch: int, read_all: bool) -> None:
@@ -106,7 +106,7 @@ def _plan_file(result: Plan, file: SourceFile, row: Row, is_new: bool, batch: in
     if file.is_superseded:
         if not (is_same and row["state"] == "superseded"):
             result.changed[key] = {**row, **_NO_FACTS, **_place(file), **_stat(file), **_SUPERSEDED}
-        result.tally.unchanged += not is_new  # cassettes are never superseded
+        result.tally.unchanged += not is_new  # only logs are ever superseded
         return
     if is_same and not read_all and row["state"] not in ("missing", "superseded"):
         place = _place(file)

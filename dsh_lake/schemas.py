@@ -550,6 +550,73 @@ CASSETTE_FAULTS = _table(
     (*_ROW, IS_RECOVERED, *_FAULT),
 )
 
+_SCENARIO = (
+    _int("version", "version of the manifest", source="version"),
+    _text("scenario", "name that the manifest states", source="scenario"),
+    _text("profile", "headless, sdk, acp or web", source="profile"),
+    _text("composition", "name of the composition", source="composition"),
+    _text("recording", "live or authored", source="recording"),
+    _text("header_class", "class of its request headers within the composition", source="header.class"),
+    _flag("is_pin", "pins the header of its class", nullable=True),
+    _text("system_prompt_source", "pin whose prompt it reuses", source="header.systemPromptSource"),
+    _text("tool_schemas_source", "pin whose tool schemas it reuses", source="header.toolSchemasSource"),
+    Column("child_system_prompts", "bigint[]", "children with a prompt of their own"),
+    Column("child_tool_schemas", "bigint[]", "children with tool schemas of their own"),
+    _int("changes", "declared changes of the header", source="header.changes"),
+    _int("prompt_changes", "declared changes of the prompt", source="header.promptChanges"),
+    _flag("has_override", "replays a script of its own", nullable=True),
+    _text("platform", "posix or pwsh, where it runs there alone", source="platform"),
+    _text("permission", "what the run may do", source="permission"),
+    Column("environment", "json", "variables of the run", source="environment", is_content=True),
+    _text("workspace_setup", "what prepares its workspace", source="workspace.setup"),
+    _flag("is_workspace_final", "states what the run leaves in its workspace", nullable=True),
+    _text("workspace_parent", "where its workspace lies, if elsewhere", source="workspace.parent"),
+    _text("task", "task that the session does not tell", source="input.task", is_content=True),
+    _int("attachments", "attachments that the session does not tell"),
+    _text("session_source", "session file of another scenario that it replays", source="session.source"),
+    _int("retained_version", "historical format that it keeps", source="sessionFormat.version"),
+    Column("coverage", "text[]", "what the historical format is kept for"),
+    _text("fault", "why the manifest cannot be used: all of the other columns are null then"),
+)
+
+_FOLDER = _text("folder", "absolute path of the scenario's directory", nullable=False)
+_SCENARIO_KEY = _text(
+    "scenario_key", "suite and directory of the scenario, as the kit names it: acp/text-turn", nullable=False
+)
+
+SCENARIOS = _table(
+    "scenarios",
+    "Fixture scenarios: what the manifest of each states.",
+    "one row per manifest, also of those that cannot be used",
+    ("source_id",),
+    (
+        SOURCE_ID,
+        _SCENARIO_KEY,
+        _FOLDER,
+        *_SCENARIO,
+        _at("missing_since", "when the manifest was first found gone"),
+    ),
+    (*_ROW, IS_RECOVERED, *_SCENARIO),
+)
+
+FIXTURE_ROLES = _table(
+    "fixture_roles",
+    "Session files of fixture scenarios, older generations included.",
+    "one row per session file beside a manifest",
+    ("source_id",),
+    (
+        SOURCE_ID,
+        _SCENARIO_KEY,
+        _FOLDER,
+        _int("ordinal", "0 for the parent, else the number of the child", nullable=False),
+        _int("generation", "format that the file name states", nullable=False),
+        _text("path", "absolute path of the file", nullable=False),
+        _flag("is_selected", "the highest generation of its role: its events are the ones that tables show"),
+        _text("status", "status of the file, see sources", nullable=False),
+        _text("session_id", "id in the header; null of files that are not read"),
+    ),
+)
+
 FINDINGS = _table(
     "findings",
     "Everything worth telling about the files read: faults, warnings, remarks.",
@@ -607,6 +674,8 @@ TABLES: dict[str, Table] = {
         CASSETTES,
         INTERACTIONS,
         CASSETTE_FAULTS,
+        SCENARIOS,
+        FIXTURE_ROLES,
         REJECTS,
         FINDINGS,
         PRICES,

@@ -107,6 +107,7 @@ def _no_root(discovery: Discovery, roots: Sequence[str | os.PathLike[str]]) -> S
 class _Scan:
     def __init__(self, discovery: Discovery, writer: Writer, options: UpdateOptions, started: float) -> None:
         self._discovery = discovery
+        self._files = (*discovery.files, *discovery.manifests)
         self._writer = writer
         self._options = options
         self._started = started
@@ -124,7 +125,7 @@ class _Scan:
                 f"this lake is kept {has} content and the scan asks for one {wants}: scan into another lake "
                 f"(--lake), or rewrite this one with --full"
             )
-        found = {printable(file.path) for file in self._discovery.files}
+        found = {printable(file.path) for file in self._files}
         if left_out := [path for path in self._known if path not in found]:
             raise VersionMismatch(
                 f"rewriting this lake {wants} content needs all its files under the given roots; "
@@ -135,7 +136,7 @@ class _Scan:
     def run(self, summarise: Summarise) -> tuple[Update, Snapshot]:
         options, writer = self._options, self._writer
         plan = catalog.plan(
-            self._discovery.files,
+            self._files,
             self._known,
             batch=writer.batch,
             read_all=options.read_all,
@@ -155,7 +156,7 @@ class _Scan:
 
     def _gone(self) -> list[catalog.Row]:
         """Rows of files under the roots that are not there any more."""
-        on_disk = {printable(file.path) for file in self._discovery.files}
+        on_disk = {printable(file.path) for file in self._files}
         roots = tuple(printable(root) for root in self._discovery.opened_roots)
         return [
             row

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dsh_lake.errors import UnreadableSource
-from dsh_lake.ingest.cassette_file import read_cassette_file
 from dsh_lake.ingest.files import FileFacts, FileTask
 from dsh_lake.ingest.parts import Part, PartLimits, PartWriter
 from dsh_lake.ingest.session_file import read_session_file
@@ -26,9 +25,17 @@ Outcome = FileFacts | Unread
 
 def read_source(task: FileTask, sink: RowSink) -> Outcome:
     """Read one file; its rows go to ``sink``."""
-    read = read_cassette_file if task.kind == "cassette" else read_session_file
     try:
-        return read(task, sink)
+        if task.kind == "manifest":
+            from dsh_lake.ingest.manifest_file import read_manifest_file
+
+            return read_manifest_file(task, sink)
+        if task.kind != "cassette":
+            return read_session_file(task, sink)
+        # What reads cassettes takes a while to import, and most homes hold none.
+        from dsh_lake.ingest.cassette_file import read_cassette_file
+
+        return read_cassette_file(task, sink)
     except UnreadableSource as error:
         return Unread(task.source_key, error.reason)
 

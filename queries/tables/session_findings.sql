@@ -3,7 +3,7 @@
 -- needs: rejects, source_status, stored.events
 with noted as (
     select
-        source_id, path,
+        source_id, path, kind,
         unnest(from_json(
             notes,
             '[{"severity":"VARCHAR","code":"VARCHAR","message":"VARCHAR","count":"BIGINT","line":"BIGINT"}]'
@@ -54,9 +54,12 @@ select
     case when note.line is not null then 'line ' || note.line end as position,
     note.message || case when note.count > 1 then ' (' || note.count || ' times)' else '' end as message
 from noted
+-- Of a fixture that is how it is stored.
+where not (kind = 'fixture' and note.code in ('no-seq', 'no-time'))
 union all
 select
-    source_id, case state_code when 'empty-file' then 'info' else 'fail' end as severity,
+    source_id,
+    case state_code when 'empty-file' then 'info' when 'manifest-invalid' then 'warn' else 'fail' end as severity,
     state_code as code, path, null as position, message
 from source_status
 where state_code is not null and status in ('skipped', 'failed')

@@ -7,3 +7,5 @@ select
     unframed_bytes, torn_tail_bytes, lines, recovered_lines, rejected_lines, events, status, message,
     missing_since, is_counted
 from source_status
+-- What a manifest states is in scenarios: it is no log.
+where kind <> 'manifest'

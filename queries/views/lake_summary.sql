@@ -18,7 +18,7 @@ with files as (
         coalesce(sum(rejected_lines) filter (is_shown), 0)::bigint as rejected_lines,
         coalesce(sum(events) filter (is_counted), 0)::bigint as events
     from (select *, is_counted or status in ('skipped', 'failed') as is_shown from source_status)
-    where kind <> 'cassette'
+    where kind not in ('cassette', 'manifest')
 ),
 
 heads as (

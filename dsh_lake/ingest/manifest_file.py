@@ -1,0 +1,64 @@
+"""The manifest of a fixture scenario, from the bytes on disk to its row of ``scenarios``.
+
+A manifest is always read whole. One that the schema does not admit has a row as well, which says why.
+"""
+
+from __future__ import annotations
+
+from dsh_lake.errors import FixtureError, UnreadableSource
+from dsh_lake.fixtures.manifest import Manifest, parse_manifest
+from dsh_lake.ingest.files import FileFacts, FileTask, stat_before_reading
+from dsh_lake.ingest.state import FileState
+from dsh_lake.tables.scenarios import scenario_row
+from dsh_lake.tables.sink import RowSink
+
+MAX_BYTES = 16 << 20
+"""More than this is no manifest, and is not parsed."""
+
+
+def read_manifest_file(task: FileTask, sink: RowSink) -> FileFacts:
+    """Read one manifest; its row goes to ``sink``.
+
+    Raises:
+        UnreadableSource: the operating system refuses to open or read the file.
+    """
+    status, is_racy = stat_before_reading(task.path)
+    sink.mark((task.source_key, task.batch, False, False))
+    try:
+        with open(task.path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UnreadableSource(task.path, error.strerror or str(error)) from error
+    manifest, fault = _parsed(content)
+    sink.rows["scenarios"].append(scenario_row(manifest, fault, sink.with_content))
+    state = FileState(encoding="plain", decoded_bytes=len(content), good_frame_bytes=len(content))
+    return FileFacts(
+        source_key=task.source_key,
+        status="ok" if manifest is not None else "failed",
+        code=None if manifest is not None else "manifest-invalid",
+        message=fault,
+        stated_version=None,
+        state=state,
+        header=None,
+        notes=(),
+        torn_tail_bytes=0,
+        recovered_lines=0,
+        resume=None,
+        prefix_sha256=None,
+        is_continued=False,
+        size_bytes=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        ctime_ns=status.st_ctime_ns,
+        inode=status.st_ino,
+        is_racy=is_racy,
+    )
+
+
+def _parsed(content: bytes) -> tuple[Manifest | None, str | None]:
+    """The manifest, or what is wrong with it, without the text around the place."""
+    if len(content) > MAX_BYTES:
+        return None, f"the manifest is larger than {MAX_BYTES} bytes"
+    try:
+        return parse_manifest(content.decode("utf-8", "replace")), None
+    except FixtureError as error:
+        return None, str(error).partition("\n")[0]
