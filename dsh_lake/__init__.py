@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dsh_lake.doctor import doctor as doctor
     from dsh_lake.errors import DshLakeError as DshLakeError
     from dsh_lake.fixtures.guards import fixtures_check as fixtures_check
+    from dsh_lake.fixtures.log_files import fixtures_normalize as fixtures_normalize
     from dsh_lake.query import sql as sql
     from dsh_lake.query import view as view
     from dsh_lake.query import views as views
@@ -42,6 +43,7 @@ _HOMES = {
     "connect": "dsh_lake.connection",
     "doctor": "dsh_lake.doctor",
     "fixtures_check": "dsh_lake.fixtures.guards",
+    "fixtures_normalize": "dsh_lake.fixtures.log_files",
     "read_session": "dsh_lake.connection",
     "scan": "dsh_lake.scan",
     "sessions": "dsh_lake.sessions",
@@ -59,6 +61,7 @@ __all__ = [
     "connect",
     "doctor",
     "fixtures_check",
+    "fixtures_normalize",
     "read_session",
     "scan",
     "sessions",

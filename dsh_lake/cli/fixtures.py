@@ -8,7 +8,13 @@ from typing import Annotated
 
 import typer
 
-from dsh_lake.cli.options import DocumentFormat, OutputOption, QuietOption, VerboseOption
+from dsh_lake.cli.options import (
+    DocumentFormat,
+    DocumentFormatOption,
+    OutputOption,
+    QuietOption,
+    VerboseOption,
+)
 from dsh_lake.cli.output import opened, print_document
 
 app = typer.Typer(name="fixtures", invoke_without_command=True, rich_markup_mode=None)
@@ -100,3 +106,63 @@ def check(
     chosen = as_text.get(output_format, DocumentFormat.JSON) if output_format is not None else None
     print_document(checked.document(), chosen, output, render)
     return checked.exit_code
+
+
+@app.command(short_help="What is left of a run's logs when it is compared?")
+def normalize(
+    logs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="LOG...",
+            show_default=False,
+            help="Session logs of one run: the parent, then its children by ordinal.",
+        ),
+    ],
+    cwd: Annotated[
+        str | None,
+        typer.Option(
+            "--cwd", metavar="PATH", show_default=False, help="Where the run worked. Default: what it says."
+        ),
+    ] = None,
+    cwd_aliases: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cwd-alias", metavar="PATH", show_default=False, help="Another spelling of it; may be repeated."
+        ),
+    ] = None,
+    native_writer: Annotated[
+        bool,
+        typer.Option("--native-writer", help="Also hide which generation wrote a log, in delivery markers."),
+    ] = False,
+    output_format: DocumentFormatOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            show_default=False,
+            help="Write session.jsonl, session.1.jsonl, ... into a folder; with --format json, a file.",
+        ),
+    ] = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> None:
+    """Print the logs of a run as the original kit compares them.
+
+    Brought to today's generation in memory, ids numbered by kind, clocks at zero, paths, prompts and tool
+    schemas replaced by tokens. Two runs that did the same print the same. The files are never written.
+
+    \b
+    Examples:
+      dsh-lake fixtures normalize session.v3.jsonl session.1.v3.jsonl
+      dsh-lake fixtures normalize run/*/session.v4.jsonl.zstd --cwd /tmp/run -o normalized
+    """
+    from dsh_lake.cli.fixtures_text import logs_text, write_logs
+    from dsh_lake.fixtures.log_files import fixtures_normalize
+
+    document = fixtures_normalize(logs, cwd=cwd, cwd_aliases=cwd_aliases or (), native_writer=native_writer)
+    if output is not None and output_format is not DocumentFormat.JSON and output.suffix != ".json":
+        write_logs(document["logs"], output, logs)
+    else:
+        print_document(document, output_format, output, logs_text)
