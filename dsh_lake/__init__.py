@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dsh_lake.connection import read_session as read_session
     from dsh_lake.doctor import doctor as doctor
     from dsh_lake.errors import DshLakeError as DshLakeError
+    from dsh_lake.export import export as export
     from dsh_lake.fixtures.guards import fixtures_check as fixtures_check
     from dsh_lake.fixtures.log_files import fixtures_normalize as fixtures_normalize
     from dsh_lake.query import sql as sql
@@ -42,6 +43,7 @@ _HOMES = {
     "compact": "dsh_lake.compact",
     "connect": "dsh_lake.connection",
     "doctor": "dsh_lake.doctor",
+    "export": "dsh_lake.export",
     "fixtures_check": "dsh_lake.fixtures.guards",
     "fixtures_normalize": "dsh_lake.fixtures.log_files",
     "read_session": "dsh_lake.connection",
@@ -60,6 +62,7 @@ __all__ = [
     "compact",
     "connect",
     "doctor",
+    "export",
     "fixtures_check",
     "fixtures_normalize",
     "read_session",

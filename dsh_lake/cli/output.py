@@ -73,10 +73,22 @@ def print_rows(rows: pa.RecordBatchReader, chosen: RowFormat, output: Path | Non
     from dsh_lake.formats import WRITERS
 
     with opened(output) as target:
-        is_json = chosen in (RowFormat.JSON, RowFormat.NDJSON)
-        escape = terminal_json if is_json else terminal_lines
-        sink = target.sink if target.width is None else cast("IO[bytes]", _TerminalSink(target.sink, escape))
-        WRITERS[chosen](rows, sink)
+        WRITERS[chosen](rows, _safe(target, chosen))
+
+
+@contextmanager
+def stdout_for(chosen: RowFormat) -> Iterator[IO[bytes]]:
+    """stdout, for rows in that format."""
+    with opened(None) as target:
+        yield _safe(target, chosen)
+
+
+def _safe(target: Target, chosen: RowFormat) -> IO[bytes]:
+    """Where rows go: what is shown on a terminal is made safe to show."""
+    if target.width is None:
+        return target.sink
+    is_json = chosen in (RowFormat.JSON, RowFormat.NDJSON)
+    return cast("IO[bytes]", _TerminalSink(target.sink, terminal_json if is_json else terminal_lines))
 
 
 @contextmanager
