@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 _QUERY = """
 select
-    started_at as time, title, workspace, model, turns, tool_calls as tools, tool_errors as errors,
-    total_tokens as tokens, null::double as cost, session_id
-from session_summary
+    s.started_at as time, s.title, s.workspace, s.model, s.turns, s.tool_calls as tools, s.tool_errors as errors,
+    s.total_tokens as tokens, u.cost, u.currency, u.unpriced_calls, s.session_id
+from session_summary as s
+left join usage_by_session as u using (source_id)
 order by time desc nulls last, session_id
 """
 
@@ -29,10 +30,13 @@ def sessions(lake: str | os.PathLike[str] | None = None, *, as_of: str | None = 
     Returns:
         ``time`` (when it began), ``title``, ``workspace`` (the folder it lies in), ``model`` (the one that
         used most), ``turns``, ``tools`` (calls), ``errors`` (failed calls), ``tokens`` (all buckets),
-        ``cost`` and ``session_id``. Counts are of the session's own events, what is not known is null.
+        ``cost`` in ``currency`` (null where no call has a price), ``unpriced_calls`` (calls whose cost is not
+        in it, null where there are no calls) and ``session_id``. Counts are of the session's own events, what
+        is not known is null.
 
     Raises:
         LakeError: there is no lake, or no such scan.
+        BadPrices: the lake's ``prices.csv`` cannot be used.
     """
     with read_rows(_QUERY, lake, as_of=as_of) as rows:
         return rows.read_all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dsh_lake.cli.layout import NOTHING, Column
@@ -24,9 +24,20 @@ def session_columns(rows: pa.Table) -> list[Column]:
         Column("workspace", [name.strip("-") or name for name in texts["workspace"]], is_optional=True),
         Column("model", texts["model"], is_optional=True),
         *(Column(name, list(_grouped(rows.column(name).to_pylist())), is_number=True) for name in _COUNTS),
-        Column("cost", texts["cost"], is_number=True, is_optional=True),
+        Column(_cost_title(rows), list(_costs(rows)), is_number=True, is_optional=True),
         Column("session", [name.removeprefix("session-") for name in texts["session_id"]]),
     ]
+
+
+def _cost_title(rows: pa.Table) -> str:
+    currencies = sorted({currency for currency in rows.column("currency").to_pylist() if currency})
+    return f"cost ({', '.join(currencies)})" if currencies else "cost"
+
+
+def _costs(rows: pa.Table) -> Iterator[str]:
+    """Costs to a hundredth of a cent; what some calls without a price may add to is at least that much."""
+    for cost, unpriced in zip(rows["cost"].to_pylist(), rows["unpriced_calls"].to_pylist(), strict=True):
+        yield NOTHING if cost is None else f"{'≥' if unpriced else ''}{cost:,.4f}"
 
 
 def _minute(time: str) -> str:

@@ -3,15 +3,15 @@
 -- needs: stored.usage, source_status
 -- The fold of the harness: a sample for the same turn and step as the sample before it stands in its place,
 -- unless llm/retry-started for that turn and step came in between, when both were billed.
--- Replaced samples are few: they are found among the few columns that decide, then looked up.
+-- Replaced samples are few: they are found among the few columns that decide, of all copies since that spares
+-- to ask which one counts, then looked up.
 with current_rows as not materialized (
-    select r.*, s.source_id, s.session_id, s.inherited_cut
+    select r.*, s.source_id, s.session_id, s.inherited_cut, s.is_counted
     from stored.usage as r
     inner join source_status as s
         on r.source_key = s.source_key
         and r.batch between s.first_batch and s.last_batch
         and (not r.is_tail or r.batch = s.last_batch)
-    where s.is_counted
 ),
 
 samples as (
@@ -45,4 +45,4 @@ select
 from current_rows as c
 left join replaced as r
     on r.source_key = c.source_key and r.is_recovered = c.is_recovered and r.line = c.line and r.seq = c.seq
-where c.kind <> 'retry'
+where c.kind <> 'retry' and c.is_counted

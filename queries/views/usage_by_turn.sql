@@ -3,8 +3,10 @@
 -- needs: priced_usage
 select session_id, source_id, turn, started_at, totals.*
 from (
-    select u.session_id, u.source_id, u.turn, min(u."at") as started_at, usage_totals(u) as totals
+    select
+        any_value(u.session_id) as session_id, u.source_id, u.turn, min(u."at") as started_at,
+        usage_totals(u) as totals
     from priced_usage as u
-    group by u.session_id, u.source_id, u.turn
+    group by u.source_id, u.turn
 )
 order by session_id, source_id, turn

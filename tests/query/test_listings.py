@@ -34,6 +34,8 @@ def test_the_columns_of_sessions_are_those_that_scripts_rely_on(demo: DemoLake) 
         "errors",
         "tokens",
         "cost",
+        "currency",
+        "unpriced_calls",
         "session_id",
     ]
     assert [str(table.schema.field(name).type) for name in ("time", "tokens", "cost")] == [
