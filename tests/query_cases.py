@@ -6,6 +6,7 @@
   that is left out is null, or what :data:`DEFAULTS` says; ``line`` is two more than ``seq``, as in a log
   without packed rows (the header is line 1, seq 0 the line after). Without ``sources.jsonl`` there is one
   file, all defaults.
+- ``prices.csv``: the price rows that hold, in place of the shipped ones.
 - ``params.json``: values of variables, and ``only_sources``, the keys of the files that are shown.
 - ``expect.jsonl``: the rows, of the columns that the case is about, the same ones in all; in the query's
   order if it has one. Ratios are written as fractions (``"1/3"``), as they are worked out by hand.
@@ -28,10 +29,10 @@ from typing import Any
 import pyarrow as pa
 import sqlglot
 
-from dsh_lake import sqlassets
+from dsh_lake import prices, sqlassets
 from dsh_lake.query import KINDS
 from dsh_lake.schemas import STORED, Column, stored_schema
-from dsh_lake.views import Connection, StoredTables, connect_memory, fetch_table, restrict
+from dsh_lake.views import Connection, StoredTables, connect_memory, fetch_table, restrict, set_prices
 
 Row = dict[str, Any]
 
@@ -53,6 +54,10 @@ DEFAULTS: dict[str, Row] = {
 }
 """What a column is in a row that does not give it. A file is moreover number ``source_key`` (by default its
 place), called ``file<key>``, at ``/<key>``, of session ``s<key>``; flags that may not be null are false."""
+
+
+_UNSET: Row = dict.fromkeys(("time_zone", "projections", "currency", "price_rows"))
+"""The variables that a query may read; each case sets them anew."""
 
 
 class CaseError(Exception):
@@ -91,9 +96,11 @@ class Cases:
         path = case / "params.json"
         params = json.loads(path.read_text("utf-8")) if path.exists() else {}
         restrict(self._connection, params.pop("only_sources", None))
-        for name, value in {"time_zone": None, "projections": None, **params}.items():
+        for name, value in {**_UNSET, **params}.items():
             set_it = f"set variable {name} = '{value}'" if value is not None else f"reset variable {name}"
             self._connection.execute(set_it)
+        if (price_file := case / "prices.csv").exists():
+            set_prices(self._connection, prices.parse(price_file.read_text("utf-8"), str(price_file)))
 
 
 # -- what goes in ------------------------------------------------------------------------------------------
@@ -104,7 +111,7 @@ def _no_rows() -> dict[str, pa.Table]:
 
 
 def _stored(case: Path) -> dict[str, pa.Table]:
-    known = {"expect.jsonl", "params.json", *(f"{name}.jsonl" for name in STORED)}
+    known = {"expect.jsonl", "params.json", "prices.csv", *(f"{name}.jsonl" for name in STORED)}
     strangers = sorted({path.name for path in case.iterdir()} - known)
     if strangers:
         raise CaseError(f"{case}: no stored table is called {', '.join(strangers)}")

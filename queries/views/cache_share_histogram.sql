@@ -10,7 +10,13 @@ with prompts as (
 ),
 
 placed as (
-    select *, least(cache_read_tokens::hugeint * 10 // nullif(prompt_tokens, 0), 9)::bigint as tenth from prompts
+    select
+        *,
+        case
+            when cache_read_tokens = prompt_tokens and prompt_tokens > 0 then 9
+            else (cache_read_tokens::hugeint * 10 // nullif(prompt_tokens, 0))::bigint
+        end as tenth
+    from prompts
 )
 
 select
