@@ -12,7 +12,7 @@ from dsh_lake.errors import UsageError
 from dsh_lake.terminal_text import terminal_json, terminal_text
 
 if TYPE_CHECKING:
-    from dsh_lake.fixtures.findings import Finding, FixtureCheck
+    from dsh_lake.fixtures.findings import FixtureCheck, FixtureFinding
 
 
 def check_text(checked: FixtureCheck) -> str:
@@ -29,7 +29,7 @@ def check_text(checked: FixtureCheck) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: FixtureFinding) -> str:
     place = terminal_text(finding.path) + (f"#L{finding.line}" if finding.line is not None else "")
     advice = f" ({terminal_text(finding.advice)})" if finding.advice is not None else ""
     return f"{place}: {finding.severity} {finding.code}: {terminal_text(finding.message)}{advice}"
