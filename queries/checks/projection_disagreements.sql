@@ -3,14 +3,15 @@
 -- needs: usage, sources, source_status, stored.events
 -- params: projections
 -- severity: fail
--- projections is a JSON list, one object for each cache file that was found, as dsh_lake.projections reads them. DSH counts the
--- samples in force of answers and attempts, inherited ones too, and no compactions. A cache that lags behind its log,
--- or has seen more of it than the last scan, says nothing.
+-- projections is a JSON list, one object for each cache file that was found, as dsh_lake.projections reads them. DSH
+-- counts the samples in force of answers and attempts, inherited ones too, and no compactions. A cache that lags
+-- behind its log, or has seen more of it than the last scan, says nothing.
 with listed as (
     select unnest(from_json(
         coalesce(getvariable('projections')::varchar, '[]'),
         '[{"source_id":"VARCHAR","path":"VARCHAR","seq":"BIGINT","totals":'
-        || '{"uncachedInputTokens":"BIGINT","outputTokens":"BIGINT","cacheReadTokens":"BIGINT","cacheWriteTokens":"BIGINT"}}]'
+        || '{"uncachedInputTokens":"BIGINT","outputTokens":"BIGINT","cacheReadTokens":"BIGINT",'
+        || '"cacheWriteTokens":"BIGINT"}}]'
     )) as one
 ),
 

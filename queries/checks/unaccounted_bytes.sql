@@ -1,4 +1,4 @@
--- doc: Files whose bytes do not add up: good, bad and skippable frames, bytes of no frame and a torn tail are all there is.
+-- doc: Files whose bytes do not add up to good, bad and skippable frames, bytes of no frame and a torn tail.
 -- grain: one row per file
 -- needs: sources
 -- severity: fail

@@ -6,7 +6,8 @@
 select
     'file' as subject_kind, source_id as subject_id, path, 'line ' || line as position,
     case kind
-        when 'missing' then numbers || ' events are missing before this line (seq ' || first_seq || ' to ' || last_seq || ')'
+        when 'missing'
+            then numbers || ' events are missing before this line (seq ' || first_seq || ' to ' || last_seq || ')'
         else numbers || ' events from this line on repeat numbers that were used before (seq ' || first_seq || ' to '
             || last_seq || ')'
     end as message

@@ -43,7 +43,9 @@ said as (
 ),
 
 counted as (
-    select source_key, name, sum(events)::bigint as events, sum(rows)::bigint as rows from said group by source_key, name
+    select source_key, name, sum(events)::bigint as events, sum(rows)::bigint as rows
+    from said
+    group by source_key, name
 )
 
 select

@@ -2,8 +2,8 @@
 -- grain: one row per tool name of which some result tells an exit code
 -- needs: tool_calls, wilson_interval
 -- A result tells the code at the end of its text, `[exit code: N]`, and only where it is not zero: so commands are all
--- answered calls of the tool that are no failed calls. nonzero_rate_low and nonzero_rate_high enclose the true share of commands
--- that fail with 95 % confidence (Wilson's interval).
+-- answered calls of the tool that are no failed calls. nonzero_rate_low and nonzero_rate_high enclose the true share
+-- of them with 95 % confidence (Wilson's interval).
 with told as (
     select
         name,
