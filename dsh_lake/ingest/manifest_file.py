@@ -6,14 +6,11 @@ A manifest is always read whole. One that the schema does not admit has a row as
 from __future__ import annotations
 
 from dsh_lake.errors import FixtureError, UnreadableSource
-from dsh_lake.fixtures.manifest import Manifest, parse_manifest
+from dsh_lake.fixtures.manifest import MAX_BYTES, Manifest, parse_manifest
 from dsh_lake.ingest.files import FileFacts, FileTask, stat_before_reading
 from dsh_lake.ingest.state import FileState
 from dsh_lake.tables.scenarios import scenario_row
 from dsh_lake.tables.sink import RowSink
-
-MAX_BYTES = 16 << 20
-"""More than this is no manifest, and is not parsed."""
 
 
 def read_manifest_file(task: FileTask, sink: RowSink) -> FileFacts:

@@ -571,6 +571,13 @@ def test_what_may_not_be_read_is_said_and_fails_the_check(tmp_path):
     assert checked.exit_code == 1
 
 
+def test_a_manifest_of_any_length_is_not_read(tmp_path):
+    tree = sound_tree(tmp_path)
+    with open(tree / "sdk/old/snapshot.yml", "ab") as file:
+        file.truncate(10 << 30)
+    assert codes(fixtures_check(tree, first=True).findings) == ["manifest-invalid"]
+
+
 @pytest.mark.parametrize("files", [{}, {"readme": ""}, {"other/one/snapshot.yml": ""}, {"acp/a.txt": ""}])
 def test_nothing_to_check_is_an_error(files, tmp_path):
     put(tmp_path, files)
