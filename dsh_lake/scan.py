@@ -13,9 +13,9 @@ from dsh_lake.ingest.text import TextLimits
 from dsh_lake.ingest.workers import OnRead, processes
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.sources import default_root
-from dsh_lake.summary import SUMMARY_NEEDS, Summary, summarise, with_discovery
+from dsh_lake.summary import Summary, summarise, with_discovery
 from dsh_lake.update import Update, UpdateOptions, update
-from dsh_lake.views import CatalogBuilder, PreparedTables, StoredTables
+from dsh_lake.views import CatalogBuilder, ComposedViews, StoredTables
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -128,9 +128,9 @@ class _Publication:
 def _count(result: Update) -> Summary:
     """The summary of the files that were found, and how many sessions the lake knows beyond them."""
     with_cassettes = any(result.files[name] for name in ("cassettes", "cassette_faults"))
-    tables = PreparedTables(StoredTables(result.files), SUMMARY_NEEDS, with_cassettes=with_cassettes)
-    tables.restrict(result.found)
-    summary = summarise(tables.connection)
-    tables.restrict(None)
-    ((sessions,),) = tables.connection.execute("select count(*) from sessions").fetchall()
-    return {**summary, "remembered_sessions": sessions - summary["sessions"]}
+    views = ComposedViews(StoredTables(result.files), with_cassettes=with_cassettes)
+    views.restrict(result.found)
+    summary = summarise(views)
+    views.restrict(None)
+    (known,) = views.fetch("sessions", "count(*) as sessions")
+    return {**summary, "remembered_sessions": known["sessions"] - summary["sessions"]}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dsh_lake.sources import DiscoveryFinding
-from dsh_lake.views import Connection, fetch_rows
+from dsh_lake.views import ComposedViews
 
 Summary = dict[str, Any]
 """The object of ``scan --format json``: see :func:`summarise`."""
@@ -35,21 +35,19 @@ _COUNTS_BEFORE_TOKENS = [
 ]
 _SEVERITIES = {"fail": 0, "warn": 1, "info": 2}
 TOP_TOOLS = 10
-SUMMARY_NEEDS = ("lake_summary", "findings")
-"""The views that :func:`summarise` asks."""
 
 
-def summarise(connection: Connection) -> Summary:
-    """The counts of everything that the connection shows.
+def summarise(views: ComposedViews) -> Summary:
+    """The counts of everything that the views show.
 
     Args:
-        connection: restricted to the files of the scan.
+        views: restricted to the files of the scan.
 
     Returns:
         The members of interface.md's ``scan --format json`` from ``sources`` on, but for how files have
         changed. Counts are whole numbers, shares and rates are null where nothing was counted.
     """
-    (totals,) = fetch_rows(connection, "from lake_summary")
+    (totals,) = views.fetch("lake_summary")
     by_kind = {row["kind"]: row for row in totals["tokens_by_kind"] or ()}
     status = ("superseded", "duplicate", "skipped", "failed")
     return {
@@ -63,7 +61,7 @@ def summarise(connection: Connection) -> Summary:
         "cassettes": totals["cassettes"],
         "interactions": totals["interactions"],
         "top_tools": (totals["tools"] or [])[:TOP_TOOLS],
-        "findings": fetch_rows(connection, "select severity, code, path, position, message from findings"),
+        "findings": views.fetch("findings", "severity, code, path, position, message"),
     }
 
 

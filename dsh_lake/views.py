@@ -19,12 +19,14 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import duckdb
+from platformdirs import user_cache_path
 
 from dsh_lake import prices, sqlassets
 from dsh_lake.errors import BadPrices, QueryFailed, UsageError
@@ -55,32 +57,21 @@ def connect_memory(stored: StoredTables) -> Connection:
     return connection
 
 
-class PreparedTables:
-    """Some tables and views over stored rows, quick to ask: what nearly all of them ask first, the state of
-    the files, is found once and kept as a table.
+_ASKED_FIRST = "source_status"
+"""What nearly every view asks first: the state of the files."""
+_WITHOUT_CASSETTES = {"findings": "session_findings"}
+"""What is left of a table when there can be no cassettes."""
 
-    Args:
-        stored: where the rows are.
-        names: the tables and views that will be asked.
-        with_cassettes: whether there are cassettes; without them their checks are left out of findings.
-    """
 
-    _ASKED_FIRST = "source_status"
-    # What is left of a table when there can be no cassettes.
-    _SHORTER: ClassVar = {"findings": "session_findings"}
+class _OwnTables:
+    """Stored rows on a connection of their own, the state of the files found once and kept as a table."""
 
-    def __init__(self, stored: StoredTables, names: Iterable[str], *, with_cassettes: bool) -> None:
+    def __init__(self, stored: StoredTables) -> None:
         self.connection = _open(":memory:", read_only=False)
         _create_stored(self.connection, stored)
-        shorter = {} if with_cassettes else self._SHORTER
-        for query in _with_needs([*names, *shorter.values()], shorter):
-            if query.name == self._ASKED_FIRST:
-                self._fill = f"insert into {query.name} {query.text}"
-                self.connection.execute(f"create table {query.name} as {query.text}")
-            elif query.name in shorter:
-                self.connection.execute(f"create view {query.name} as from {shorter[query.name]}")
-            else:
-                _create_view(self.connection, query)
+        text = sqlassets.find(_ASKED_FIRST, _KINDS).text
+        self._fill = f"insert into {_ASKED_FIRST} {text}"
+        self.connection.execute(f"create table {_ASKED_FIRST} as {text}")
 
     def restrict(self, source_keys: Iterable[int] | None) -> None:
         """See :func:`restrict`."""
@@ -88,8 +79,47 @@ class PreparedTables:
         self._find_state()
 
     def _find_state(self) -> None:
-        self.connection.execute(f"delete from {self._ASKED_FIRST}")
+        self.connection.execute(f"delete from {_ASKED_FIRST}")
         self.connection.execute(self._fill)
+
+
+class PreparedTables(_OwnTables):
+    """Some tables and views over stored rows, quick to ask often.
+
+    Args:
+        stored: where the rows are.
+        names: the tables and views that will be asked.
+        with_cassettes: whether there are cassettes; without them their checks are left out of findings.
+    """
+
+    def __init__(self, stored: StoredTables, names: Iterable[str], *, with_cassettes: bool) -> None:
+        super().__init__(stored)
+        shorter = {} if with_cassettes else _WITHOUT_CASSETTES
+        for query in _with_needs([*names, *shorter.values()], shorter):
+            if query.name in shorter:
+                self.connection.execute(f"create view {query.name} as from {shorter[query.name]}")
+            else:
+                _create_view(self.connection, query)
+
+
+class ComposedViews(_OwnTables):
+    """Views over stored rows, each asked once or twice: they become part of the query that asks, since to
+    create them all takes an engine longer than to answer.
+
+    Args:
+        stored: where the rows are.
+        with_cassettes: whether there are cassettes; without them their checks are left out of findings.
+    """
+
+    def __init__(self, stored: StoredTables, *, with_cassettes: bool) -> None:
+        super().__init__(stored)
+        self._shorter = {} if with_cassettes else _WITHOUT_CASSETTES
+
+    def fetch(self, name: str, columns: str = "*") -> list[dict[str, Any]]:
+        """The rows of a table or view; ``columns`` is what to select of it."""
+        name = self._shorter.get(name, name)
+        parts = ", ".join(f'"{query.name}" as ({query.text}\n)' for query in _with_needs([name], {}))
+        return fetch_rows(self.connection, f'with {parts} select {columns} from "{name}"')
 
 
 class SessionTables(PreparedTables):
@@ -111,13 +141,14 @@ class SessionTables(PreparedTables):
 
 
 def _with_needs(names: Iterable[str], without: Mapping[str, str]) -> list[sqlassets.Query]:
-    """The named queries and all that they need, in order; the needs of ``without`` are not followed."""
+    """The named queries and all that they need beyond the state of the files, in order; the needs of
+    ``without`` are not followed."""
     known = {query.name: query for query in _all_views()}
     found: dict[str, sqlassets.Query] = {}
     queue = list(names)
     while queue:
         name = queue.pop()
-        if name in known and name not in found:
+        if name in known and name not in found and name != _ASKED_FIRST:
             found[name] = known[name]
             queue += [] if name in without else known[name].needs
     return sqlassets.in_order(found.values())
@@ -222,13 +253,13 @@ class CatalogBuilder:
         digest = assets_digest()
         before = _catalog_info(previous) if previous is not None else {}
         self.is_copy = previous is not None and before.get("assets") == digest
+        known = before["files"] if self.is_copy else {}
         if previous is not None and self.is_copy:
             shutil.copyfile(previous, self._unfinished)
-            self.connection = _open(str(self._unfinished), read_only=False)
-            self._replace(files, before["files"])
         else:
-            self.connection = _open(str(self._unfinished), read_only=False)
-            _create_all(self.connection, StoredTables(files))
+            _copy_template(digest, self._unfinished)
+        self.connection = _open(str(self._unfinished), read_only=False)
+        self._replace(files, known)
         self._keep_prices()
         self._files = dict(files)
         self._assets = digest
@@ -266,6 +297,31 @@ class CatalogBuilder:
         """Close and remove what was made."""
         self.connection.close()
         self._unfinished.unlink(missing_ok=True)
+
+
+def _copy_template(assets: str, path: Path) -> None:
+    """Put a catalog over no files at ``path``: to make one takes as long as to copy hundreds, so one is kept
+    among the user's caches for each engine and set of query files."""
+    folder = user_cache_path("dsh-lake", appauthor=False)
+    template = folder / f"catalog-{duckdb.__version__}-{assets}.duckdb"
+    with suppress(OSError):
+        shutil.copyfile(template, path)
+        return
+    with _open(os.fspath(path), read_only=False) as connection:
+        _create_all(connection, StoredTables())
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        unfinished = folder / f".{template.name}.{os.getpid()}.tmp"
+        shutil.copyfile(path, unfinished)
+        unfinished.replace(template)
+        _remove_others(template)
+
+
+def _remove_others(template: Path) -> None:
+    """Templates of earlier versions of the query files are of no use any more."""
+    for path in template.parent.glob("catalog-*.duckdb"):
+        if path != template:
+            path.unlink(missing_ok=True)
 
 
 def _catalog_info(path: Path) -> dict[str, Any]:
