@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,6 +34,18 @@ def test_the_shipped_names_are_those_of_the_published_prices() -> None:
         "deepseek-reasoner",
     }
     assert all(price.source and not price.is_own for price in prices.shipped())
+
+
+def test_the_example_of_the_documentation_can_be_used(project_root: Path) -> None:
+    page = (project_root / "docs" / "prices.md").read_text("utf-8")
+    (example,) = re.findall("```csv\n(.*?)```", page, re.DOTALL)
+    shipped = (project_root / "queries" / "prices.csv").read_text("utf-8").partition("\n")[2]
+    alone, _, alias = example.strip().rpartition("\n")
+    assert len(prices.parse(alone, "docs")) == 3
+    with pytest.raises(BadPrices, match="a name without a price row"):
+        prices.parse(example, "docs")
+    assert alias.split(",")[1] in shipped
+    assert all(f"`{column}`" in page for column in prices.COLUMNS)
 
 
 def test_an_alias_has_the_prices_of_its_name_within_its_own_time() -> None:
