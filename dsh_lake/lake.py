@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from dsh_lake.errors import LakeBusy, LakeError, NotALake, VersionMismatch
 from dsh_lake.ingest.parts import Part, finished_part, open_parquet
+from dsh_lake.prices import FILE_NAME as PRICE_FILE
 from dsh_lake.schemas import SCHEMA_VERSION, STORED, stored_schema
 from dsh_lake.sources import printable
 
@@ -225,7 +226,7 @@ class Lake:
         if self.path.exists() and not self.path.is_dir():
             raise NotALake(f"{self.path}: not a folder")
         if self.path.is_dir() and not self.tables.exists():
-            others = [name for name in os.listdir(self.path) if name != "lock"]
+            others = [name for name in os.listdir(self.path) if name not in ("lock", PRICE_FILE)]
             if others:
                 raise NotALake(f"{self.path}: the folder holds other files; a lake needs a folder of its own")
         try:

@@ -14,7 +14,10 @@ from demo_lake import DemoLake, make
 from dsh_lake import prices
 from dsh_lake.errors import BadPrices
 
-HEAD = "model,same_as,valid_from,valid_to,hours_utc,days,days_utc_offset,currency,cache_read,input,output,price_id"
+HEAD = (
+    "model,same_as,valid_from,valid_to,hours_utc,days,days_utc_offset,"
+    "currency,cache_read,input,output,price_id"
+)
 
 
 @pytest.fixture
@@ -146,6 +149,14 @@ def test_own_rows_replace_those_of_their_names_at_the_next_command(demo: DemoLak
     assert table.column("cost").to_pylist() == [float(tokens)]
     own.unlink()
     assert costs(demo) == before
+
+
+def test_prices_may_be_there_before_the_lake(tmp_path: Path, demo: DemoLake) -> None:
+    lake = tmp_path / "new"
+    lake.mkdir()
+    (lake / "prices.csv").write_text("model,currency,cache_read,input,output\ndeepseek-flash,USD,0,0,0\n")
+    dsh_lake.scan(demo.home, lake=lake, jobs=1)
+    assert costs(demo._replace(lake=lake))["deepseek-flash"] == 0
 
 
 def test_shipped_aliases_follow_own_rows(demo: DemoLake) -> None:
