@@ -1,13 +1,11 @@
 """What can go wrong, as one tree; facts are attributes and the message is built from them.
 
     DshLakeError
-      SourceError        a file or folder could not be opened or is of no known kind
+      SourceError        a file or folder could not be opened
         UnreadableSource
-        UnknownSourceKind
       FormatError        bytes that are not what the format says (path, offset, expected, found)
         FrameError         zstd framing
         RecordError        a line that is no record
-          UnsupportedVersion
           MalformedJson
           DuplicateMember
         CanonicalError     a JSON value without a canonical text
@@ -39,7 +37,7 @@ class DshLakeError(Exception):
 
 
 class SourceError(DshLakeError):
-    """A file or folder could not be opened, or is of no known kind."""
+    """A file or folder could not be opened."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
@@ -49,10 +47,6 @@ class SourceError(DshLakeError):
 
 class UnreadableSource(SourceError):
     """The operating system refused to give the bytes."""
-
-
-class UnknownSourceKind(SourceError):
-    """Neither a session archive nor a cassette."""
 
 
 class FormatError(DshLakeError):
@@ -79,10 +73,6 @@ class FrameError(FormatError):
 
 class RecordError(FormatError):
     """A line that is no record."""
-
-
-class UnsupportedVersion(RecordError):
-    """A session written by a newer DSH than this package knows."""
 
 
 class CanonicalError(FormatError):
