@@ -1,6 +1,6 @@
 -- doc: Rows that belong to no file that is counted: another copy of the session, or a file that is not known.
 -- grain: one row per table and file
--- needs: sources, sessions, messages, usage, tool_results, tool_calls, cassettes, interactions
+-- needs: sources, sessions, messages, usage, tool_results, calls, cassettes, interactions
 -- severity: fail
 with shown as (
     select 'sessions' as name, source_id, count(*) as rows from sessions group by source_id
@@ -11,7 +11,7 @@ with shown as (
     union all
     select 'tool_results' as name, source_id, count(*) as rows from tool_results group by source_id
     union all
-    select 'tool_calls' as name, source_id, count(*) as rows from tool_calls group by source_id
+    select 'tool_calls' as name, source_id, count(*) as rows from calls group by source_id
     union all
     select 'cassettes' as name, source_id, count(*) as rows from cassettes group by source_id
     union all

@@ -63,6 +63,16 @@ def test_calls_are_the_same_in_all_views(scanned: Scanned) -> None:
     assert listed.items() <= calls.items()
 
 
+def test_the_result_that_counts_for_a_call_is_its_own(scanned: Scanned) -> None:
+    strangers = scanned.rows(
+        "select c.session_id, c.line from tool_calls as c "
+        "left join tool_results as r on r.source_id = c.source_id "
+        "and r.line = c.result_line and r.seq = c.result_seq where c.result_line is not null and "
+        "(r.call_id is distinct from c.call_id or r.status <> c.status or r.is_replacement or r.is_recovered)"
+    )
+    assert strangers == []
+
+
 def test_failures_are_the_same_in_all_views(scanned: Scanned) -> None:
     errors = scanned.counts("select name, errors from tool_errors")
     assert scanned.counts("select name, errors from tool_health") == errors
