@@ -70,7 +70,7 @@ def export(
     query, chosen = _query(what), _format(format, output)
     with read_rows(query, source.path, as_of=as_of) as reader:
         counted = _Counted(reader)
-        with _opened(output, source) as sink:
+        with opened_privately(output, source) as sink:
             WRITERS[chosen](counted.reader, sink)
     place = os.fspath(output) if isinstance(output, str | os.PathLike) else None
     return {"what": what, "output": place, "format": chosen, "rows": counted.rows}
@@ -131,8 +131,9 @@ class _Counted:
 
 
 @contextmanager
-def _opened(output: str | os.PathLike[str] | IO[bytes], source: Lake) -> Iterator[IO[bytes]]:
-    """The open file itself, or one that takes the place of ``output`` when all is written."""
+def opened_privately(output: str | os.PathLike[str] | IO[bytes], source: Lake) -> Iterator[IO[bytes]]:
+    """The open file itself, or one that takes the place of ``output`` when all is written: readable by its
+    owner alone, and nowhere in the lake ``source``."""
     if not isinstance(output, str | os.PathLike):
         yield output
         return

@@ -466,10 +466,12 @@ def fetch_table(connection: Connection, query: str) -> pa.Table:
         raise QueryFailed(str(error)) from error
 
 
-def fetch_rows(connection: Connection, query: str) -> list[dict[str, Any]]:
+def fetch_rows(
+    connection: Connection, query: str, parameters: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
     """The rows of a query as dictionaries."""
     try:
-        relation = run(connection, query)
+        relation = run(connection, query, parameters)
         names = relation.columns
         return [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
     except duckdb.Error as error:
