@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 import dsh_lake
 from corpus import CORPUS, TORTURE
 from demo_home import write_home
+from dsh_lake import sqlassets
+from dsh_lake.records.session import KNOWN_TYPES
 from dsh_lake.views import Connection
 
 HOMES = sorted(path.parent for path in (CORPUS / "sessions").glob("*/*/sessions"))
@@ -146,3 +149,9 @@ def test_counts_are_those_of_the_verdicts(scanned: Scanned) -> None:
     assert failed == own["tool_errors"]
     without = scanned.rows("select count(*) from calls_without_results")
     assert without == [(own["calls_without_result"],)]
+
+
+def test_the_types_that_are_known_are_those_of_the_reader() -> None:
+    """The view repeats them, since SQL cannot ask the reader."""
+    text = sqlassets.find("unknown_event_types", ["views"]).text
+    assert set(re.findall(r"'([^']+)'", text.partition("not in (")[2])) == KNOWN_TYPES
