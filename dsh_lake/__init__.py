@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dsh_lake.query import sql as sql
     from dsh_lake.query import view as view
     from dsh_lake.query import views as views
+    from dsh_lake.reconcile import reconcile as reconcile
     from dsh_lake.scan import scan as scan
     from dsh_lake.sessions import sessions as sessions
     from dsh_lake.show import show as show
@@ -47,6 +48,7 @@ _HOMES = {
     "fixtures_check": "dsh_lake.fixtures.guards",
     "fixtures_normalize": "dsh_lake.fixtures.log_files",
     "read_session": "dsh_lake.connection",
+    "reconcile": "dsh_lake.reconcile",
     "scan": "dsh_lake.scan",
     "sessions": "dsh_lake.sessions",
     "show": "dsh_lake.show",
@@ -66,6 +68,7 @@ __all__ = [
     "fixtures_check",
     "fixtures_normalize",
     "read_session",
+    "reconcile",
     "scan",
     "sessions",
     "show",

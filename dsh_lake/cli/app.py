@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dsh_lake.cli import cassette, check, export, fixtures, lake, query, scan, show
+from dsh_lake.cli import cassette, check, export, fixtures, lake, query, reconcile, scan, show
 from dsh_lake.version import __version__
 
 app = typer.Typer(
@@ -56,6 +56,7 @@ for command, answer in (
     (query.sql, "Any question, in SQL."),
     (query.views, "What tables and views are there to be asked?"),
     (check.check, "Is anything wrong with what was scanned?"),
+    (reconcile.reconcile, "Do my totals agree with the provider's, or with DSH's own?"),
     (export.export, "Rows for other tools, or a lake to be shared."),
     (lake.doctor, "What is installed, and is the lake sound?"),
     (lake.compact, "Make the lake smaller and faster."),
