@@ -516,6 +516,18 @@ def test_what_two_checks_of_the_kit_meet_is_told_once(tmp_path):
     )
 
 
+def test_historical_logs_keep_their_bytes_where_only_their_storage_can_be_judged(tmp_path):
+    tree = sound_tree(tmp_path)
+    put(tree, {"sdk/old/session.v2.jsonl": log({**header(2), "id": UUID}, PROMPT, TOOLS)})
+    edits("sdk/old/snapshot.yml", "recording: live", "recording: maybe")(tree)
+    put(tree, {"session/beta/snapshot.yml": "x", BETA_LOG: log({**header(), "id": UUID}, SYSTEM)})
+    assert [(finding.code, finding.scenario) for finding in fixtures_check(tree).findings] == [
+        ("manifest-invalid", "sdk/old"),
+        ("manifest-invalid", "session/beta"),
+        ("identity-not-fixed-point", "session/beta"),
+    ]
+
+
 def test_tables_of_suites(tmp_path):
     checked = fixtures_check(sound_tree(tmp_path), registered={"acp": ["alpha", "gone"], "web": ["view"]})
     assert [(finding.code, finding.scenario) for finding in checked.findings] == [

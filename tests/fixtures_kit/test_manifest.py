@@ -87,6 +87,10 @@ BASE = "version: 1\nprofile: web\n"
             "sessionFormat: {version: 0, coverage: []}",
             "manifest.sessionFormat.coverage must be a non-empty array of unique supported coverage names",
         ),
+        (
+            "session: {source: a}\nsessionFormat: {version: 0, coverage: [multi-hop]}",
+            "manifest.sessionFormat is only valid when the scenario owns its Session fixtures",
+        ),
         ("<<: {platform: posix}", "manifest has unknown field(s): <<"),
         ("1: a\n~: b\ntrue: c", "manifest has unknown field(s): 1, null, true"),
         ("environment: {A: 1}", "manifest.environment must map uppercase environment names to strings"),
