@@ -128,6 +128,14 @@ class UsageError(DshLakeError):
     """The caller asked for something that makes no sense."""
 
 
+class MissingExtra(DshLakeError):
+    """Something needs libraries that only an extra of this package brings; ``extra`` names it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{what} needs the extra {extra!r}: pip install 'dsh-lake[{extra}]'")
+
+
 class MalformedJson(RecordError):
     """Text that is not JSON in the sense of RFC 8259."""
 

@@ -1,0 +1,89 @@
+-- doc: Sessions with something in a period, newest first, and what they did and used within it.
+-- grain: one row per session
+-- needs: sessions, stored.events, source_status, calls, tool_outcomes, call_results, priced_usage
+-- params: from_at, to_at, time_zone, limit
+-- Without a period these are all sessions. Columns all_* are the same on every row: totals that count what the limit
+-- leaves out too.
+with turns as (
+    select s.source_id, count(*) as turns
+    from stored.events as e
+    inner join source_status as s
+        on e.source_key = s.source_key and e.batch between s.first_batch and s.last_batch
+        and e.seq >= s.inherited_cut
+    where s.is_counted and e.type = 'turn/start' and not e.is_recovered and not e.is_tail
+        and coalesce(e."at" >= $from_at::timestamptz and e."at" < $to_at::timestamptz, $from_at is null)
+    group by s.source_id
+),
+
+called as (
+    select source_id, count(*) as tool_calls
+    from calls
+    where not is_inherited and not is_recovered
+        and coalesce("at" >= $from_at::timestamptz and "at" < $to_at::timestamptz, $from_at is null)
+    group by source_id
+),
+
+failed as (
+    select o.source_id, count(*) as tool_errors
+    from tool_outcomes as o
+    left join calls as c
+        on c.source_key = o.source_key and c.call_id = o.call_id and c.call_number = o.call_number
+        and not c.is_recovered
+    left join call_results as r on r.source_key = o.source_key and r.line = o.line and r.seq = o.seq
+    where o.status = 'error' and coalesce(
+        case when c.is_inherited = false then c."at" else r."at" end >= $from_at::timestamptz
+        and case when c.is_inherited = false then c."at" else r."at" end < $to_at::timestamptz,
+        $from_at is null
+    )
+    group by o.source_id
+),
+
+billed as (
+    select * from priced_usage
+    where coalesce("at" >= $from_at::timestamptz and "at" < $to_at::timestamptz, $from_at is null)
+),
+
+mostly as (
+    select source_id, arg_max(model, tokens) as model, count(distinct model) as models
+    from (select source_id, model, sum(billed_tokens) as tokens from billed group by source_id, model)
+    group by source_id
+),
+
+spent as (select u.source_id, usage_totals(u) as totals from billed as u group by u.source_id),
+
+found as (
+    select
+        s.session_id, s.source_id, s.origin, s.title, s.workspace,
+        coalesce(s.created_at, s.first_event_at) as started_at,
+        m.model,
+        coalesce(m.models, 0) as models,
+        coalesce(t.turns, 0) as turns,
+        coalesce(c.tool_calls, 0) as tool_calls,
+        coalesce(f.tool_errors, 0) as tool_errors,
+        u.totals
+    from sessions as s
+    left join turns as t using (source_id)
+    left join called as c using (source_id)
+    left join failed as f using (source_id)
+    left join mostly as m using (source_id)
+    left join spent as u using (source_id)
+    where $from_at is null or t.turns > 0 or c.tool_calls > 0 or f.tool_errors > 0 or u.totals is not null
+        or (
+            coalesce(s.created_at, s.first_event_at) >= $from_at::timestamptz
+            and coalesce(s.created_at, s.first_event_at) < $to_at::timestamptz
+        )
+)
+
+select
+    session_id, origin, title, workspace,
+    strftime(
+        timezone(coalesce(getvariable('time_zone')::varchar, current_setting('TimeZone')), started_at), '%Y-%m-%d %H:%M'
+    ) as started_at,
+    model, models, turns, tool_calls, tool_errors,
+    totals.total_tokens, totals.cache_read_share, totals.cost, totals.currency, totals.calls, totals.unpriced_calls,
+    count(*) over () as all_sessions,
+    count(*) filter (origin = 'subagent') over () as all_subagents,
+    (sum(turns) over ())::bigint as all_turns
+from found
+order by found.started_at desc nulls last, session_id, source_id
+limit $limit
