@@ -112,16 +112,24 @@ def test_ids_that_overlap_are_both_found():
 
 
 def test_tokens_keep_their_numbers_and_raise_the_counter_when_they_are_met():
-    assert data_of({"aId": UUIDS[0]}, {"bId": "{{id:4}}"}, {"cId": UUIDS[1]}, {"dId": "{{id:2}}"}) == [
+    assert data_of(
+        {"aId": UUIDS[0]}, {"bId": "{{id:4}}"}, {"cId": UUIDS[1]}, {"dId": "{{id:2}}"}, {"eId": UUIDS[2]}
+    ) == [
         {"aId": "{{id:1}}"},
         {"bId": "{{id:4}}"},
         {"cId": "{{id:5}}"},
         {"dId": "{{id:2}}"},
+        {"eId": "{{id:6}}"},
     ]
 
 
 def test_member_names_are_never_rewritten():
     assert data_of({"xId": UUIDS[0], UUIDS[0]: UUIDS[0]}) == [{"xId": "{{id:1}}", UUIDS[0]: "{{id:1}}"}]
+
+
+def test_an_empty_text_is_no_id():
+    data = {"rpcId": "", "commandId": "", "text": "abc"}
+    assert data_of(data) == [data]
 
 
 def test_tool_calls_and_jobs_have_no_uuids_and_stay():

@@ -211,6 +211,31 @@ def test_a_message_that_cites_nothing_leaves_the_chunks_to_an_attempt():
     assert len(migrated[4]["data"]["stream"]) == 3
 
 
+def test_chunks_after_a_finish_are_another_attempt():
+    events = v0_events()
+    failed = [chunk(type="text-delta", index=0, text="a"), chunk(type="finish", reason={"kind": "error"})]
+    events[4:4] = failed
+    events[11] = {**events[11], "sourceEventSeqs": [6, 7, 8, 9, 10]}
+    migrated = body(migrate(rows(v0_header(), *events), 2))
+    assert [record["type"] for record in migrated][4:6] == ["assistant/attempt", "assistant/message"]
+    assert migrated[4]["time"] == 1_790_000_000_005
+    assert [len(record["data"]["stream"]) for record in migrated[4:6]] == [2, 3]
+
+
+def test_a_prompt_replaces_the_one_before_only_where_it_differs():
+    def request(prompt):
+        header = {"config": {"provider": "p", "model": "m"}, **({"system": prompt} if prompt else {})}
+        return {"type": "request/header", "data": {"header": header, "reason": "change"}}
+
+    prompts = ["S", "T", "T", None, None]
+    log = rows(v0_header(), *v0_events()[:4], *map(request, prompts))
+    migrated = [record for record in body(migrate(log)) if record["type"] == "system/message"]
+    assert [record["data"]["message"]["content"] for record in migrated] == [[], text("S"), text("T"), []]
+    replaced = [record["surfaceOp"] for record in migrated[1:]]
+    heads = [record["seq"] for record in migrated[:-1]]
+    assert replaced == [{"op": "replace", "startSeq": seq, "endSeq": seq} for seq in heads]
+
+
 @pytest.mark.parametrize("sources", [[4, 5, 6, 7], [4, 5, 6, 7, 8, 2], [8, 7, 6, 5, 4], None])
 def test_a_message_that_cites_other_chunks_is_refused(sources):
     events = v0_events()
@@ -239,9 +264,11 @@ def test_a_turn_that_was_left_open_is_ended_as_interrupted():
     assert migrated[-2]["type"] == "turn/end"
     assert migrated[-2]["data"] == {"turn": 1, "reason": {"kind": "interrupted"}}
     assert migrated[-1]["seq"] == migrated[-2]["seq"] + 1
-    without = [*v0_events()[:-1], {"type": "turn/start", "data": {"turn": 2}}]
-    with pytest.raises(SessionFormatError):
-        migrate(rows(v0_header(), *without), 2)
+    nothing = {"type": "agent/inbox/spliced", "data": {"target": "next-turn", "start": 0, "inserted": []}}
+    for before in ([], [nothing]):
+        without = [*v0_events()[:-1], *before, {"type": "turn/start", "data": {"turn": 2}}]
+        with pytest.raises(SessionFormatError):
+            migrate(rows(v0_header(), *without), 2)
 
 
 @pytest.mark.parametrize("own", [0, 1])
@@ -582,6 +609,14 @@ def test_depth_is_taken_for_none_in_v0_alone():
     assert records(migrate(rows(header)))[0]["delegationDepth"] == 0
     with pytest.raises(SessionFormatError, match="delegationDepth"):
         migrate(rows(header | {"version": 1}))
+
+
+@pytest.mark.parametrize("source", [2, 3, 99])
+def test_an_event_comes_from_earlier_ones(source):
+    events = v0_events()
+    events[2] = {**events[2], "sourceEventSeqs": [source]}
+    with pytest.raises(SessionFormatError, match="sourceEventSeqs exceeds its event seq"):
+        migrate(rows(v0_header(), *events))
 
 
 def test_complete_and_projected_rows_do_not_mix():

@@ -229,6 +229,12 @@ def test_what_has_no_prompt_and_no_tools_stays(line):
     assert scrub(line) == line
 
 
+def test_a_line_whose_tokens_are_there_already_keeps_its_spelling():
+    spaced = TOOLS.replace('[{"name":"a"},"b"]', ' "{{tools}}"')
+    prompt = PROMPT.replace('"S"', ' "{{system}}"')
+    assert scrub(f"{HEADER}\n{spaced}\n{prompt}") == f"{HEADER}\n{spaced}\n{prompt}"
+
+
 def test_a_projection_has_no_positions_but_its_streams_keep_their_clocks():
     positions = '"seq":1,"time":2,"seq0":3,"time0":4'
     row = f'{{"type":"x",{positions},"data":{{"stream":[{{"time":5}}]}},"sourceEventSeqs":[[0,1]]}}'
@@ -265,11 +271,12 @@ def marker(version):
 
 
 def test_the_generation_of_a_delivery_is_hidden_from_native_writers_alone():
-    log = rows(v4_header(), *tool_events(), marker(4), marker(2))
+    other = {"type": "x/y", "data": {"sessionFormatVersion": 4}, "ignorable": True}
+    log = rows(v4_header(), *tool_events(), marker(4), marker(2), other)
     for native_writer, hidden in ((True, "{{sourceSessionFormatVersion}}"), (False, 4)):
         (normalized,) = normalize_scenario([log], native_writer=native_writer)
-        versions = [row["data"].get("sessionFormatVersion") for row in records(normalized)[-2:]]
-        assert versions == [hidden, 2]
+        versions = [row["data"].get("sessionFormatVersion") for row in records(normalized)[-3:]]
+        assert versions == [hidden, 2, 4]
 
 
 def scenario(session=SESSION, child=CHILD, cwd=CWD, number=0):

@@ -148,7 +148,7 @@ def test_legacy_ids_are_the_listed_sessions_and_every_uuid():
     "text",
     [
         "session-" + "/" * 200_000,
-        "session-" + "<path>" * 40_000,
+        "\\" + "<path>" * 100_000,
         "{{cwd}}" + "\\a" * 100_000 + " \\",
         "session-" + "/tmp" * 50_000,
         "Session " + "—" * 200_000,
