@@ -232,8 +232,8 @@ def _provider_rows(key: tuple[Any, Any], usage: _Usage, theirs: ProviderUsage) -
 
 
 def _explanation(gaps: Tokens, usage: _Usage, key: tuple[Any, Any], calls: int) -> dict[str, Tokens]:
-    """The fewest kinds that make up the gap of every measure, each as a whole; else with what calls that state no
-    figures may have taken; nothing where neither does."""
+    """The fewest kinds that make up the gap of every measure, each as a whole; else with what calls that
+    state no figures may have taken; nothing where neither does."""
     signed = {
         "attempts": {name: -tokens for name, tokens in usage.tokens(key, "attempt").items()},
         "compaction": {name: -tokens for name, tokens in usage.tokens(key, "compaction").items()},
@@ -271,7 +271,7 @@ def _outside(usage: _Usage, within: set[tuple[Any, Any]], days: Sequence[date]) 
 
 # -- DSH's own figures -------------------------------------------------------------------------------------
 
-_LOGS = "select source_id, session_id, path from sources where is_counted and kind = 'session'"
+_LOGS = "select source_id, session_id, path, is_counted from sources where kind = 'session'"
 _BY_SESSION = """
 with caches as (
     select unnest(from_json($caches, '[{"source_id":"VARCHAR","seq":"BIGINT"}]'), max_depth := 2)
@@ -316,23 +316,31 @@ group by source_id
 
 
 def _against_projections(connection: Connection, home: Path, zone: str) -> dict[str, Any]:
-    logs = {_folder(row["path"]): row for row in _fetch(connection, _LOGS)}
+    logs = _fetch(connection, _LOGS)
+    counted = {_folder(log["path"]): log for log in logs if log["is_counted"]}
     stems = _cached_sessions(home)
-    known = [(logs[stem]["source_id"], stem) for stem in stems if stem in logs]
+    elsewhere = _counted_elsewhere(home, logs)
+    known = [
+        (counted[stem]["source_id"], stem) for stem in stems if stem in counted and stem not in elsewhere
+    ]
     projections = list(read_projections((source, _log_in(home, stem)) for source, stem in known))
     parts = _parts(connection, projections, zone)
     newest = {
         row["source_id"]: row["seq"]
         for row in _fetch(connection, _LAST_SEQ, {"sources": [one.source_id for one in projections]})
     }
-    sessions = {row["source_id"]: row["session_id"] for row in logs.values()}
+    sessions = {log["source_id"]: log["session_id"] for log in logs}
     rows = [
         row
         for one in projections
         for row in _session_rows(one, sessions[one.source_id], parts, newest.get(one.source_id, -1))
     ]
-    unread, absent = len(known) - len(projections), len(stems) - len(known)
-    reasons = {"no token totals can be read from it": unread, "its session is not in the lake": absent}
+    copies = sum(1 for stem in stems if stem in elsewhere)
+    reasons = {
+        "no token totals can be read from it": len(known) - len(projections),
+        "the lake counts another copy of its session": copies,
+        "its session is not in the lake": len(stems) - len(known) - copies,
+    }
     left_out = [
         {"what": "cache files", "count": count, "reason": reason}
         for reason, count in reasons.items()
@@ -354,10 +362,20 @@ def _cached_sessions(home: Path) -> list[str]:
     return stems
 
 
+def _counted_elsewhere(home: Path, logs: Iterable[Row]) -> set[str]:
+    """The sessions whose log in this home is not the one that the lake counts."""
+    here: dict[str, bool] = {}
+    for log in logs:
+        stem = _folder(log["path"])
+        if cache_path(log["path"]) == cache_path(_log_in(home, stem)):
+            here[stem] = here.get(stem, False) or log["is_counted"]
+    return {stem for stem, is_counted in here.items() if not is_counted}
+
+
 def _log_in(home: Path, session: str) -> str:
     """A path at which a log of the session could lie in this home: its figures are found by it, also where
     the lake has read the log in another place."""
-    return os.fspath(home.absolute() / "sessions" / "_" / session / "session.jsonl")
+    return os.fspath(home.resolve() / "sessions" / "_" / session / "session.jsonl")
 
 
 def _folder(log: str) -> str:
