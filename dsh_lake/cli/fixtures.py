@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import (
     DocumentFormat,
     DocumentFormatOption,
@@ -161,7 +162,13 @@ def normalize(
     from dsh_lake.cli.fixtures_text import logs_text, write_logs
     from dsh_lake.fixtures.log_files import fixtures_normalize
 
-    document = fixtures_normalize(logs, cwd=cwd, cwd_aliases=cwd_aliases or (), native_writer=native_writer)
+    document = fixtures_normalize(
+        logs,
+        cwd=cwd,
+        cwd_aliases=cwd_aliases or (),
+        native_writer=native_writer,
+        on_warning=lambda text: narration.note(f"warning: {text}"),
+    )
     if output is not None and output_format is not DocumentFormat.JSON and output.suffix != ".json":
         write_logs(document["logs"], output, logs)
     else:

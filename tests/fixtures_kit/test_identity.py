@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from corpus import CORPUS, load
 from dsh_lake.errors import FixtureError
-from dsh_lake.fixtures.identity import redact_identities
+from dsh_lake.fixtures.identity import colliding_tokens, redact_identities
 from tests.fixtures_kit.made import ORACLE, log, needs_oracle
 
 UUIDS = [f"{'abcdef01'[n]}aaaaaaa-0000-4000-8000-00000000000{n}" for n in range(8)]
@@ -121,6 +121,14 @@ def test_tokens_keep_their_numbers_and_raise_the_counter_when_they_are_met():
         {"dId": "{{id:2}}"},
         {"eId": "{{id:6}}"},
     ]
+
+
+def test_a_token_met_after_an_id_of_its_number_collides():
+    def collisions(*ids):
+        return colliding_tokens([[S, *({"aId": identity} for identity in ids)]])
+
+    assert collisions(UUIDS[0], "{{id:1}}") == ["{{id:1}}"]
+    assert collisions("{{id:1}}", UUIDS[0], UUIDS[0], "{{id:1}}") == []
 
 
 def test_member_names_are_never_rewritten():

@@ -60,6 +60,16 @@ def test_options_reach_the_comparison(run):
     assert "{{sourceSessionFormatVersion}}" in run("delivered.jsonl", "--native-writer")[1]
 
 
+def test_ids_that_become_one_are_told(run):
+    odd = OWN.replace('"id":"aaaaaaaa-0000-4000-8000-000000000004"', '"id":"{{message:1}}"')
+    with open("odd.jsonl", "w", encoding="utf-8") as file:
+        file.write(odd)
+    code, text, told = run("odd.jsonl")
+    assert (code, text) == (0, normalize_scenario([odd])[0])
+    assert "warning: {{message:1}} stands for two ids" in told
+    assert run("odd.jsonl", "--quiet")[2] == ""
+
+
 def test_files_are_named_by_role(run, tmp_path):
     assert run("parent.jsonl", "child.jsonl.zstd", "-o", "out/deep") == (0, "", "")
     written = {file.name: file.read_bytes().decode() for file in (tmp_path / "out/deep").iterdir()}
