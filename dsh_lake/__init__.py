@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dsh_lake.query import sql as sql
     from dsh_lake.query import view as view
     from dsh_lake.query import views as views
+    from dsh_lake.reports.usage import report_usage as report_usage
     from dsh_lake.reconcile import reconcile as reconcile
     from dsh_lake.scan import scan as scan
     from dsh_lake.sessions import sessions as sessions
@@ -49,6 +50,7 @@ _HOMES = {
     "fixtures_normalize": "dsh_lake.fixtures.log_files",
     "read_session": "dsh_lake.connection",
     "reconcile": "dsh_lake.reconcile",
+    "report_usage": "dsh_lake.reports.usage",
     "scan": "dsh_lake.scan",
     "sessions": "dsh_lake.sessions",
     "show": "dsh_lake.show",
@@ -69,6 +71,7 @@ __all__ = [
     "fixtures_normalize",
     "read_session",
     "reconcile",
+    "report_usage",
     "scan",
     "sessions",
     "show",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dsh_lake.cli import cassette, check, export, fixtures, lake, query, reconcile, scan, show
+from dsh_lake.cli import cassette, check, export, fixtures, lake, query, reconcile, report, scan, show
 from dsh_lake.version import __version__
 
 app = typer.Typer(
@@ -63,5 +63,6 @@ for command, answer in (
 ):
     app.command(short_help=answer)(command)
 
+app.add_typer(report.app, short_help="Pages to look at: what was used, what it cost, which tools fail.")
 app.add_typer(cassette.app, short_help="Recorded sub-agent calls: verify, inspect, compare, match.")
 app.add_typer(fixtures.app, short_help="Committed recordings of sessions: is the tree sound?")

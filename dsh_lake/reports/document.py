@@ -1,7 +1,7 @@
 """What a page for people is made of, whatever it is written in: headings, sentences, figures, tables, charts.
 
-All text here is plain. How it is kept from being markup, or from turning the reader's screen, is the matter of
-the one module that writes the format: :mod:`dsh_lake.reports.html` or :mod:`dsh_lake.reports.markdown`.
+All text here is plain. How it is kept from being markup, or from turning the reader's screen, is the matter
+of the one module that writes the format: :mod:`dsh_lake.reports.html` or :mod:`dsh_lake.reports.markdown`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-UNKNOWN = "–"
+UNKNOWN = "\u2013"
 """What stands for a value that is not known, or that there is none of."""
 
 
@@ -34,19 +34,20 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text under their columns; the first column names the row. ``note`` says what is left out. A folded
-    table is there for those who look for it."""
+    """Rows of text under their columns; the first column names the row. ``note`` says what is left out,
+    ``command`` what shows it. A folded table is there for those who look for it."""
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    command: str = ""
     is_folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A Vega-Lite specification by an identifier, its colours by name, and its numbers as a table."""
+    """A Vega-Lite specification and an identifier; its numbers also stand in a table of the section."""
 
     name: str
     title: str

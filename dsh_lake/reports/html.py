@@ -1,9 +1,9 @@
 """A page as one HTML file that asks no network for anything and runs no script but its own.
 
-Every text of the page goes through one place here: it is escaped for HTML, and what could turn or hide text is
-shown as an escape. Data for scripts are JSON in which no character is left that could end a script or a string.
-Should something slip through all the same, the page's own policy lets a browser run only the scripts whose digests
-stand in it, and load nothing.
+Every text of the page goes through one place here: it is escaped for HTML, and what could turn or hide text
+is shown as an escape. Data for scripts are JSON in which no character is left that could end a script or a
+string. Should something slip through all the same, the page's own policy lets a browser run only the scripts
+whose digests stand in it, and load nothing.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ def _policy(scripts: list[str]) -> str:
     digests = [b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     # Vega writes the style of its tooltips into the page.
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 def _asset(name: str) -> str:

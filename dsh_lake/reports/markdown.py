@@ -1,7 +1,7 @@
 """A page as Markdown that GitHub and others show: tables in the place of charts, and no text that is markup.
 
-Every text of the page is made safe here: nothing in it is read as Markdown or HTML, becomes a link, or turns the
-direction of what is around it.
+Every text of the page is made safe here: nothing in it is read as Markdown or HTML, becomes a link, or turns
+the direction of what is around it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dsh_lake.reports.document import Chart, Column, Page, Section, Table, Terms
 from dsh_lake.terminal_text import terminal_text
 
-_MARKUP = re.compile(r"[\\`*_{}\[\]()#+!|~$-]")
+_MARKUP = re.compile(r"[\\`*_\[\]#|~$]")
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _LINKED = re.compile(r"(?i)(?<=[a-z])(?=://)|(?<=www)(?=\.)|(?=@)")
 """Where a reader of Markdown would find the beginning of a link in plain text."""
@@ -27,7 +27,7 @@ def plain(text: str) -> str:
     r"""The text with everything in it taken as text.
 
     >>> plain("[x](javascript:y) <b>")
-    '\\[x\\]\\(javascript:y\\) &lt;b&gt;'
+    '\\[x\\](javascript:y) &lt;b&gt;'
     """
     escaped = _MARKUP.sub(r"\\\g<0>", terminal_text(text).translate(_HTML))
     return _LINKED.sub("<!-- -->", escaped)
@@ -70,8 +70,9 @@ def _section(section: Section) -> Iterator[str]:
         elif isinstance(block, Table):
             yield from ("", f"### {plain(block.title)}", "")
             yield from _table(block.columns, block.rows)
-            if block.note:
-                yield from ("", plain(block.note))
+            if block.note or block.command:
+                yield ""
+                yield f"{plain(block.note)} {code(block.command) if block.command else ''}"
         else:
             assert isinstance(block, Chart)  # Its numbers stand in a table beside it.
 

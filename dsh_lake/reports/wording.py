@@ -26,11 +26,17 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def money(amount: float | None, currency: str | None, *, is_partial: bool) -> str:
-    """An amount, to a hundredth from one on, below to a hundredth of that; at least it, where parts are unknown."""
+    """An amount, to a hundredth from one on, below to a hundredth of that; at least it, where parts are
+    unknown."""
     if amount is None:
         return UNKNOWN
     digits = 2 if amount >= 1 else 4
     return f"{'≥ ' if is_partial else ''}{amount:,.{digits}f} {currency or ''}".rstrip()
+
+
+def cost_heading(currency: str | None) -> str:
+    """What stands above amounts of one currency."""
+    return f"cost ({currency})" if currency else "cost"
 
 
 def duration(milliseconds: int | None) -> str:

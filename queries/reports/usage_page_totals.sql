@@ -5,6 +5,7 @@
 -- Calls without a time are of no period, and of the whole lake.
 select
     totals.*, attempts, compactions, calls_without_time,
+    date_diff('day', first_at, last_at) as days_apart,
     strftime(timezone(coalesce(getvariable('time_zone')::varchar, current_setting('TimeZone')), first_at), '%Y-%m-%d')
         as first_day,
     strftime(timezone(coalesce(getvariable('time_zone')::varchar, current_setting('TimeZone')), last_at), '%Y-%m-%d')
