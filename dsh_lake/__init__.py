@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from dsh_lake.query import sql as sql
     from dsh_lake.query import view as view
     from dsh_lake.query import views as views
-    from dsh_lake.reports.usage import report_usage as report_usage
     from dsh_lake.reconcile import reconcile as reconcile
+    from dsh_lake.reports.usage import report_usage as report_usage
     from dsh_lake.scan import scan as scan
     from dsh_lake.sessions import sessions as sessions
     from dsh_lake.show import show as show
