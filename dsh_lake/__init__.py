@@ -21,11 +21,13 @@ from dsh_lake.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dsh_lake import cassette as cassette
+    from dsh_lake.baseline import baseline as baseline
     from dsh_lake.checks import check as check
     from dsh_lake.compact import compact as compact
     from dsh_lake.connection import connect as connect
     from dsh_lake.connection import read_session as read_session
     from dsh_lake.doctor import doctor as doctor
+    from dsh_lake.drift.verdict import fixtures_drift as fixtures_drift
     from dsh_lake.errors import DshLakeError as DshLakeError
     from dsh_lake.export import export as export
     from dsh_lake.fixtures.guards import fixtures_check as fixtures_check
@@ -41,12 +43,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "DshLakeError": "dsh_lake.errors",
+    "baseline": "dsh_lake.baseline",
     "check": "dsh_lake.checks",
     "compact": "dsh_lake.compact",
     "connect": "dsh_lake.connection",
     "doctor": "dsh_lake.doctor",
     "export": "dsh_lake.export",
     "fixtures_check": "dsh_lake.fixtures.guards",
+    "fixtures_drift": "dsh_lake.drift.verdict",
     "fixtures_normalize": "dsh_lake.fixtures.log_files",
     "read_session": "dsh_lake.connection",
     "reconcile": "dsh_lake.reconcile",
@@ -61,6 +65,7 @@ _HOMES = {
 
 __all__ = [
     "DshLakeError",
+    "baseline",
     "cassette",
     "check",
     "compact",
@@ -68,6 +73,7 @@ __all__ = [
     "doctor",
     "export",
     "fixtures_check",
+    "fixtures_drift",
     "fixtures_normalize",
     "read_session",
     "reconcile",

@@ -83,6 +83,39 @@ class _OwnTables:
         self.connection.execute(self._fill)
 
 
+class RuleTables:
+    """The queries of one folder over rows in memory that are no part of a lake.
+
+    Args:
+        kind: the folder of query files.
+        schemas: the tables that they read, by name; each is ``<kind>.<name>``, and empty at first.
+    """
+
+    def __init__(self, kind: str, schemas: Mapping[str, pa.Schema]) -> None:
+        self.connection = _open(":memory:", read_only=False)
+        self.connection.execute(f"create schema {kind}")
+        for name, schema in schemas.items():
+            self.put(name, schema.empty_table())
+            self.connection.execute(f"create view {kind}.{name} as from arrow_{name}")
+        for query in sqlassets.in_order(sqlassets.load(kind).values()):
+            _create_view(self.connection, query)
+
+    def put(self, name: str, rows: pa.Table) -> None:
+        """Show these rows as a table."""
+        self.connection.register(f"arrow_{name}", rows)
+
+    def keep(self, name: str) -> None:
+        """Work a query out once: those that read it read its rows from now on."""
+        try:
+            self.connection.execute(f"create temporary table {name} as from main.{name}")
+        except duckdb.Error as error:
+            raise QueryFailed(str(error)) from error
+
+    def fetch(self, query: str) -> pa.Table:
+        """The rows of a query as an Arrow table."""
+        return fetch_table(self.connection, query)
+
+
 class PreparedTables(_OwnTables):
     """Some tables and views over stored rows, quick to ask often.
 

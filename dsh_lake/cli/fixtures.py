@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from dsh_lake.cli.drift import drift
 from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import (
     DocumentFormat,
@@ -173,3 +174,6 @@ def normalize(
         write_logs(document["logs"], output, logs)
     else:
         print_document(document, output_format, output, logs_text)
+
+
+app.command(short_help="Does a fresh run still equal its fixture, and if not, what changed?")(drift)
