@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsh_lake.errors import FixtureError, MalformedJson
+from dsh_lake.fixtures.normalize import normalize_snapshot
 from dsh_lake.fixtures.rows import parse, rows_of, stringify
+from dsh_lake.fixtures.store import store_fixture
+from dsh_lake.fixtures.strings import Context
+from tests.fixtures_kit.runs import CWD, message_id
 
 
 @pytest.mark.parametrize(
@@ -53,6 +57,25 @@ def test_depth_is_read_or_refused_and_never_ends_the_interpreter(depth):
     else:
         with pytest.raises(FixtureError):
             rows_of(text)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [('{"id":', "}"), ("[", "]"), ('[{"id":', "}]")])
+@pytest.mark.parametrize("depth", [98, 100, 102, 196, 198, 200, 202])
+def test_what_is_read_may_be_walked_far_from_the_interpreters_limit(opening, closing, depth):
+    inner = f'"{message_id(1)} {CWD}\\\\x"'
+    text = f'{{"type":"session","id":"{message_id(1)}","cwd":"{CWD}"}}\n'
+    text += f'{{"type":"x","data":{opening * depth}{inner}{closing * depth}}}\n'
+
+    def below(frames):
+        if frames:
+            return below(frames - 1)
+        store_fixture([text], known=[text])
+        return normalize_snapshot(text, Context(CWD, legacy_ids=True))
+
+    try:
+        assert "{{cwd}}" in below(200)
+    except FixtureError:
+        assert (opening + closing).count("}") * depth + (opening + closing).count("]") * depth > 195
 
 
 VALUES = st.recursive(
