@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, datetime
 from fractions import Fraction
@@ -56,7 +57,12 @@ DEFAULTS: dict[str, Row] = {
 place), called ``file<key>``, at ``/<key>``, of session ``s<key>``; flags that may not be null are false."""
 
 
-_UNSET: Row = dict.fromkeys(("time_zone", "projections", "currency", "price_rows"))
+_UNSET: Row = dict.fromkeys(
+    (
+        *("time_zone", "projections", "currency", "price_rows", "cache_tolerance_tokens", "idle_gap_s"),
+        *("since", "until", "workspace", "model", "grain"),
+    )
+)
 """The variables that a query may read; each case sets them anew."""
 
 
@@ -118,7 +124,22 @@ def _stored(case: Path) -> dict[str, pa.Table]:
     tables = {
         name: _table(case / f"{name}.jsonl", name) for name in STORED if (case / f"{name}.jsonl").exists()
     }
-    return {"sources": _to_arrow([_complete({}, "sources", 1)], "sources"), **tables}
+    tables = {"sources": _to_arrow([_complete({}, "sources", 1)], "sources"), **tables}
+    return {**tables, "sources": _with_repeats(tables)}
+
+
+def _with_repeats(tables: dict[str, pa.Table]) -> pa.Table:
+    """The files, with what reading them would have found: whether an id is used for two calls or results."""
+    used: Counter[tuple[Any, ...]] = Counter()
+    for name in ("tool_calls", "tool_results"):
+        for row in tables[name].to_pylist() if name in tables else ():
+            if not row.get("is_replacement"):
+                used[name, row["source_key"], row["call_id"]] += 1
+    repeated = {key for (_, key, call_id), count in used.items() if count > 1 or call_id is None}
+    sources = [
+        {**row, "has_repeated_calls": row["source_key"] in repeated} for row in tables["sources"].to_pylist()
+    ]
+    return _to_arrow(sources, "sources")
 
 
 def _table(path: Path, name: str) -> pa.Table:

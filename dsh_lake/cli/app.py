@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from dsh_lake.cli import cassette, check, export, fixtures, lake, query, reconcile, report, scan, show
+from dsh_lake.cli import (
+    baseline,
+    cassette,
+    check,
+    export,
+    fixtures,
+    lake,
+    query,
+    reconcile,
+    report,
+    scan,
+    show,
+)
 from dsh_lake.version import __version__
 
 app = typer.Typer(
@@ -55,6 +67,7 @@ for command, answer in (
     (show.show, "What does this record say, and where exactly is it?"),
     (query.sql, "Any question, in SQL."),
     (query.views, "What tables and views are there to be asked?"),
+    (baseline.baseline, "How much, how fast, how often failed, and what moved since?"),
     (check.check, "Is anything wrong with what was scanned?"),
     (reconcile.reconcile, "Do my totals agree with the provider's, or with DSH's own?"),
     (export.export, "Rows for other tools, or a lake to be shared."),
