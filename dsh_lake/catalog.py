@@ -218,6 +218,7 @@ def _new_row(file: SourceFile, path: str, key: int) -> Row:
         "path": path,
         "message": None,
         "inherited_cut": NO_CUT,
+        "has_repeated_calls": False,
         "first_batch": 0,
         "last_batch": 0,
     }
@@ -273,6 +274,7 @@ def _apply_facts(row: Row, facts: FileFacts, batch: int) -> None:
         prefix_sha256=facts.prefix_sha256,
         resume=facts.resume,
         inherited_cut=state.inherited_cut,
+        has_repeated_calls=facts.has_repeated_calls,
         inherited_events=state.inherited_events if is_read else None,
         title=state.title,
         first_event_at=state.first_event_us,

@@ -205,6 +205,7 @@ SOURCES = _table(
         _at("missing_since", "when the file was first found gone"),
         _int("root_rank", "position of the root among those given", nullable=False),
         _int("inherited_cut", "events with a lower seq are inherited", nullable=False),
+        _flag("has_repeated_calls", "an id was used for two calls or two results, or that is not known"),
         _int("first_batch", "batches from this one on are current", nullable=False),
         _int("last_batch", "the batch that read the file last", nullable=False),
         _text("notes", "JSON list of warnings: severity, code, count, line, message", nullable=False),

@@ -73,7 +73,7 @@ _DECLARED: Mapping[str, Mapping[Treatment, str]] = {
         "bad_frames skippable_frames good_frame_bytes bad_frame_bytes skippable_bytes unframed_bytes "
         "torn_tail_bytes lines recovered_lines rejected_lines events created_at delegation_depth is_seeded "
         "inherited_events first_event_at last_event_at state missing_since inherited_cut first_batch "
-        "last_batch mtime_ns is_racy",
+        "has_repeated_calls last_batch mtime_ns is_racy",
         N: "code",
         W: "origin",
         I: "source_id session_id workspace parent_session_id agent_preset prefix_sha256",

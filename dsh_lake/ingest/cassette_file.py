@@ -93,6 +93,7 @@ class _CassetteFile:
             state=state,
             header=None,
             notes=(),
+            has_repeated_calls=False,
             torn_tail_bytes=0,
             recovered_lines=0,
             resume=None,

@@ -33,8 +33,8 @@ class FileTask:
 @dataclass(frozen=True, slots=True)
 class FileFacts:
     """What reading a file showed. ``state`` counts what was read for good, ``header`` and ``notes`` are
-    as of the end of the file; ``stated_version`` is the format version where there is no ``header`` to
-    tell it; ``resume`` is None when the next scan must start over."""
+    as of the end of the file, ``has_repeated_calls`` of all of it; ``stated_version`` is the format version
+    where there is no ``header`` to tell it; ``resume`` is None when the next scan must start over."""
 
     source_key: int
     status: str
@@ -44,6 +44,7 @@ class FileFacts:
     state: FileState
     header: HeaderFacts | None
     notes: tuple[Note, ...]
+    has_repeated_calls: bool
     torn_tail_bytes: int
     recovered_lines: int
     resume: str | None

@@ -38,6 +38,7 @@ def read_manifest_file(task: FileTask, sink: RowSink) -> FileFacts:
         state=state,
         header=None,
         notes=(),
+        has_repeated_calls=False,
         torn_tail_bytes=0,
         recovered_lines=0,
         resume=None,

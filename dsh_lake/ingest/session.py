@@ -405,11 +405,14 @@ class SessionLines:
         self._rows["usage"].append(retry_row(head, when))
 
     def _tool_call(self, head: Head, when: When, record: records.ToolCall, is_replacement: bool) -> None:
+        self.state.mark_call(record.call_id, 0)
         row = tool_call_row(head, when, record, self._with_content)
         self._rows["tool_calls"].append(row)
 
     def _tool_result(self, head: Head, when: When, record: records.ToolResult, is_replacement: bool) -> None:
         row = tool_result_row(head, when, record, is_replacement)
+        if not is_replacement:
+            self.state.mark_call(row[2], 1)
         self._rows["tool_results"].append(row)
 
 

@@ -223,6 +223,7 @@ class _SessionFile:
             state=state,
             header=end_state.header,
             notes=(*(state.notes | end_state.notes).values(), *_closing_notes(end_state)),
+            has_repeated_calls=state.has_repeated_calls or end_state.has_repeated_calls,
             torn_tail_bytes=torn_tail_bytes,
             recovered_lines=self._recovered_lines,
             resume=dump(state) if digest is not None else None,

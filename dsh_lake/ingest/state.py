@@ -6,11 +6,15 @@ A :class:`FileState` is all that the next scan needs besides the file itself. It
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import msgspec
 from msgspec import Struct
 
 NO_CUT = -(2**62)
 """Lower than any seq: nothing is inherited."""
+MOST_CALL_MARKS = 8192
+"""Calls and results of a file of which marks are kept; a file with more may repeat ids for all we know."""
 
 
 class Note(Struct):
@@ -71,6 +75,10 @@ class FileState(Struct):
     title: str | None = None
     first_event_us: int | None = None
     last_event_us: int | None = None
+    call_marks: set[int] = set()
+    """Of every call and result so far a mark made from its id."""
+    has_repeated_calls: bool = False
+    """An id was used for two calls or two results, or there are too many to know."""
     notes: dict[str, Note] = {}
 
     def note(
@@ -82,6 +90,17 @@ class FileState(Struct):
         if note is None:
             note = self.notes[key] = Note(severity, code, message, line=line)
         note.count += 1
+
+    def mark_call(self, call_id: str | None, kind: int) -> None:
+        """Take note of a call (``kind`` 0) or a result (1)."""
+        if self.has_repeated_calls:
+            return
+        mark = -1 if call_id is None else crc32(call_id.encode("utf-8", "surrogatepass"), kind)
+        if mark < 0 or mark in self.call_marks or len(self.call_marks) == MOST_CALL_MARKS:
+            self.has_repeated_calls = True
+            self.call_marks.clear()
+        else:
+            self.call_marks.add(mark)
 
     def copy(self) -> FileState:
         """An independent copy, as it would come back from :func:`dump`."""

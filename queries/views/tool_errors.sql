@@ -1,24 +1,19 @@
 -- doc: How often each tool was called and how often that failed; repairs of interrupted sessions stand apart.
 -- grain: one row per tool name
--- needs: calls, named_outcomes
+-- needs: call_outcomes
 -- error_rate is errors per own call; a tool of which only results are own has no calls and no rate.
-with outcomes as (
+with counted as (
     select
         name,
-        count(*) filter (status = 'error') as errors,
-        count(*) filter (status = 'interrupted') as interrupted
-    from named_outcomes
+        count(*) filter (is_called and not is_inherited and not is_recovered) as calls,
+        count(own_status) as results,
+        count(*) filter (own_status = 'error') as errors,
+        count(*) filter (own_status = 'interrupted') as interrupted
+    from call_outcomes
     group by name
-),
+)
 
-own as (select name, count(*) as calls from calls where not is_inherited and not is_recovered group by name)
-
-select
-    coalesce(c.name, o.name) as name,
-    coalesce(c.calls, 0) as calls,
-    coalesce(o.errors, 0) as errors,
-    coalesce(o.interrupted, 0) as interrupted,
-    coalesce(o.errors, 0) / nullif(c.calls, 0) as error_rate
-from own as c
-full join outcomes as o on o.name is not distinct from c.name
+select name, calls, errors, interrupted, errors / nullif(calls, 0) as error_rate
+from counted
+where calls > 0 or results > 0
 order by calls desc, name
