@@ -1,4 +1,4 @@
-"""Views of turns, steps and sub-agents add up: to each other, to the scan's summary, to the corpus's verdicts."""
+"""Views of turns, steps and sub-agents add up: to each other, to the summary, to the corpus's verdicts."""
 
 from __future__ import annotations
 
