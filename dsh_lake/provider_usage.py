@@ -1,9 +1,9 @@
 """A provider's usage export: tokens by day and model, from a CSV file.
 
 The rule: a figure is taken for what the name of its column says, and for nothing else. Names are compared
-without regard to case, spaces and signs. Only ``input`` needs more: it is all tokens of the prompt where a column
-of cache misses stands beside it, or where the total says so (``total = input + output``), or where there is no
-column of the cache at all; else it is what was not read from the cache.
+without regard to case, spaces and signs. Only ``input`` needs more: it is all tokens of the prompt where a
+column of cache misses stands beside it, or where the total says so (``total = input + output``), or where
+there is no column of the cache at all; else it is what was not read from the cache.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 """The names that a column of each meaning may have, once they are in lower case with ``_`` between words."""
 
 TOKENS = ("input", "cache_read", "cache_write", "output", "prompt", "total")
-"""What of tokens can be compared: ``input`` is what was not read from the cache, ``prompt`` the whole of it."""
+"""What of tokens can be compared: ``input`` is what no cache held, ``prompt`` all before the answer."""
 
 Figures = dict[str, Decimal]
 Key = tuple[date, str | None]
