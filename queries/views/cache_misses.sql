@@ -1,6 +1,6 @@
 -- doc: Calls that read less from the cache than they shared with the call before: by how much, and the first cause found.
 -- grain: one row per own call that fell short, and per first call of a sub-agent
--- needs: usage, priced_usage, sessions, event_facts, messages, tool_results
+-- needs: usage, priced_usage, source_status, event_facts, messages, tool_results
 -- params: cache_tolerance_tokens, idle_gap_s
 -- prefix_tokens estimates what could have been cached: the prompt of the call before in the same file (an inherited one
 -- too: a fork goes on from it) and its output, but no more than this call's own prompt. It is an upper bound: what of
@@ -51,7 +51,7 @@ short as (
                 or cache_read_tokens + coalesce(getvariable('cache_tolerance_tokens')::bigint, 128) < prefix_tokens
             )
     ) as p
-    inner join sessions as s using (source_id)
+    inner join source_status as s on s.source_id = p.source_id
     where p.line_before is not null or s.origin = 'subagent'
 ),
 
@@ -63,7 +63,6 @@ digests as (
         prompt_sha256 is distinct from lag(prompt_sha256 ignore nulls) over before and prompt_sha256 is not null
             and lag(prompt_sha256 ignore nulls) over before is not null as has_new_prompt
     from event_facts
-    semi join short using (source_id)
     where type in ('request/header', 'system/message') and not is_recovered
     window before as (partition by source_id order by line, seq)
 ),
@@ -80,14 +79,31 @@ replacements as (
     where type in ('compaction/summary', 'compaction/prune', 'compact/summary', 'compact/prune') and not is_recovered
 ),
 
+-- Few files have such events: the call that followed each is looked for in these alone.
+changed as (
+    select distinct c.source_id, c.line
+    from changes as b
+    asof inner join (from short semi join changes using (source_id)) as c
+        on c.source_id = b.source_id and c.line > b.line
+    where b.line > c.line_before
+),
+
+replaced as (
+    select distinct c.source_id, c.line
+    from replacements as b
+    asof inner join (from short semi join replacements using (source_id)) as c
+        on c.source_id = b.source_id and c.line > b.line
+    where b.line > c.line_before
+),
+
 explained as (
     select
         s.*,
         case
             when s.model <> s.model_before or s.provider <> s.provider_before or s.served_model <> s.served_before
                 then 'model switch'
-            when c.line > s.line_before then 'tools or prompt changed'
-            when s.kind = 'compaction' or s.kind_before = 'compaction' or r.line > s.line_before
+            when c.line is not null then 'tools or prompt changed'
+            when s.kind = 'compaction' or s.kind_before = 'compaction' or r.line is not null
                 then 'compaction or replacement'
             when s.is_start then 'sub-agent start'
             when s.is_inherited_before then 'fork start'
@@ -100,14 +116,8 @@ explained as (
         s.prefix_tokens - s.cache_read_tokens as missed_tokens,
         least(coalesce(s.cache_write_tokens, 0), s.prefix_tokens - s.cache_read_tokens) as missed_written
     from short as s
-    asof left join changes as c on c.source_id = s.source_id and c.line < s.line
-    asof left join replacements as r on r.source_id = s.source_id and r.line < s.line
-),
-
-rates as (
-    select source_id, line, seq, input_price, cache_read_price, cache_write_price, currency
-    from priced_usage
-    semi join short using (source_id, line, seq)
+    left join changed as c on c.source_id = s.source_id and c.line = s.line
+    left join replaced as r on r.source_id = s.source_id and r.line = s.line
 )
 
 select
@@ -122,4 +132,4 @@ select
     end as missed_cost,
     r.currency
 from explained as e
-left join rates as r on r.source_id = e.source_id and r.line = e.line and r.seq = e.seq
+left join priced_usage as r on r.source_id = e.source_id and r.line = e.line and r.seq = e.seq
