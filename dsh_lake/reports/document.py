@@ -6,7 +6,7 @@ of the one module that writes the format: :mod:`dsh_lake.reports.html` or :mod:`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,11 +47,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A Vega-Lite specification and an identifier; its numbers also stand in a table of the section."""
+    """A picture of numbers that also stand in a table of the section; drawn only for formats that show it."""
 
     name: str
     title: str
-    spec: Mapping[str, Any]
+    specify: Callable[[], Mapping[str, Any]]
+    """Gives its Vega-Lite specification."""
     legend: Sequence[str] = ()
     """What the colours stand for, in their order."""
 

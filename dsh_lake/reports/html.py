@@ -39,7 +39,7 @@ def html(page: Page) -> str:
         autoescape=True, finalize=made_safe, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     scripts = [library(), _asset("page.js")] if page.charts else []
-    data = [{"name": chart.name, "spec": chart.spec} for chart in page.charts]
+    data = [{"name": chart.name, "spec": chart.specify()} for chart in page.charts]
     return environment.from_string(_asset("page.html.jinja")).render(
         page=page,
         kind_of=_kind_of,

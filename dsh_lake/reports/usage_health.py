@@ -38,17 +38,17 @@ def _sources_table(facts: UsageFacts) -> Table:
     return Table(
         "Files",
         [
-            Column("kind"),
             Column("how they were read"),
+            Column("kind"),
             Column("files", is_number=True),
             Column("size", is_number=True),
-            Column("of it not readable", is_number=True),
+            Column("not readable", is_number=True),
             Column("lines refused", is_number=True),
         ],
         [
             [
-                _KINDS.get(row["kind"], row["kind"] or UNKNOWN),
                 _STATUSES.get(row["status"], row["status"] or UNKNOWN),
+                _KINDS.get(row["kind"], row["kind"] or UNKNOWN),
                 number(row["files"]),
                 size(row["size_bytes"]),
                 size(row["unread_bytes"]),

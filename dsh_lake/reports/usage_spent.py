@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dsh_lake.reports.charts import share_by_day, stacked_by_day
 from dsh_lake.reports.document import UNKNOWN, Chart, Column, Section, Table
 from dsh_lake.reports.usage_facts import Row, UsageFacts
@@ -19,7 +21,8 @@ def spent_section(facts: UsageFacts) -> Section:
         Chart(
             "tokens",
             f"Tokens per {per}",
-            stacked_by_day(
+            partial(
+                stacked_by_day,
                 facts.days,
                 {name: f"{bucket}_tokens" for name, bucket in _BUCKETS.items()},
                 by_month=facts.is_by_month,
@@ -34,7 +37,8 @@ def spent_section(facts: UsageFacts) -> Section:
             Chart(
                 "cost",
                 f"Cost per {per} ({currency})",
-                stacked_by_day(
+                partial(
+                    stacked_by_day,
                     facts.days,
                     {name: f"{bucket}_cost" for name, bucket in _BUCKETS.items()},
                     by_month=facts.is_by_month,
@@ -129,8 +133,12 @@ def cache_section(facts: UsageFacts) -> Section:
             Chart(
                 "cache",
                 f"Cache-read share per {per} (of all tokens sent to models)",
-                share_by_day(
-                    facts.days, "cache_read_share", by_month=facts.is_by_month, measure="cache-read share"
+                partial(
+                    share_by_day,
+                    facts.days,
+                    "cache_read_share",
+                    by_month=facts.is_by_month,
+                    measure="cache-read share",
                 ),
             )
         ],

@@ -32,7 +32,7 @@ def _health_table(facts: UsageFacts) -> Table:
             Column("calls", is_number=True),
             Column("errors", is_number=True),
             Column("error rate", is_number=True),
-            Column("range of the rate", is_number=True),
+            Column("likely range", is_number=True),
             Column("interrupted", is_number=True),
             Column("unanswered", is_number=True),
         ],

@@ -36,7 +36,7 @@ WORDS = {
     "Interrupted": "The session was stopped during the call, so its result is not known; counted apart from "
     "errors.",
     "Unanswered": "No result of the call was recorded.",
-    "Range of the rate": "Where the true error rate lies with 95 % confidence (Wilson's interval): few "
+    "Likely range": "Where the true error rate lies with 95 % confidence (Wilson's interval): few "
     "calls say little, and give a wide range.",
     "Lake": "The folder of tables that dsh-lake makes from the records; a scan brings it up to date.",
 }
