@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Connection = duckdb.DuckDBPyConnection
-MEMORY_LIMIT = "384MB"
+SCAN_MEMORY = "384MB"
+"""What the engine may hold while a scan or another command works for itself."""
+QUERY_MEMORY = "1GB"
+"""What it may hold for questions to a whole lake; what does not fit goes to disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +196,13 @@ def _no_rows() -> dict[str, pa.Table]:
 
 def connect_catalog(path: str | os.PathLike[str]) -> Connection:
     """A read-only connection to a catalog file."""
-    return _open(os.fspath(path), read_only=True)
+    return _open(os.fspath(path), read_only=True, memory=QUERY_MEMORY)
 
 
 def connect_attached(path: str | os.PathLike[str]) -> Connection:
     """A catalog file, read-only, in an engine of its own: connections to one file share an engine within a
     process, and what is set or locked in it."""
-    connection = _open(":memory:", read_only=False)
+    connection = _open(":memory:", read_only=False, memory=QUERY_MEMORY)
     try:
         connection.execute(f"attach {_quoted(os.fspath(path))} as lake (read_only)")
     except duckdb.Error as error:
@@ -217,10 +220,10 @@ def _spill_folder() -> str:
     return folder
 
 
-def _open(path: str, *, read_only: bool) -> Connection:
+def _open(path: str, *, read_only: bool, memory: str = SCAN_MEMORY) -> Connection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": "false",
-        "memory_limit": MEMORY_LIMIT,
+        "memory_limit": memory,
     }
     if path == ":memory:":
         config["temp_directory"] = _spill_folder()
