@@ -126,7 +126,9 @@ class Comparison:
     def _align(self) -> None:
         keys: dict[_Side, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
         for pair, part, side, key, kind in _tuples(
-            self.rules.fetch("select pair, part, side, key, kind from drift_keys")
+            self.rules.fetch(
+                "select pair, part, side, key, kind from drift_keys order by pair, part, side, line"
+            )
         ):
             keys[pair, part, side][0].append(key)
             keys[pair, part, side][1].append(kind)

@@ -1,6 +1,6 @@
 """The scenarios of a folder, whether it holds fixtures or what runs left behind, and which belong together.
 
-The rule: a folder with a manifest or with projected session files is a fixture; one with ``run.json``, with
+The rule: a folder with a manifest or with plain session files is a fixture; one with ``run.json``, with
 ``sessions``, or whose folders are sessions of a store is a run, and its logs are harvested as the kit does:
 the highest generation of each session, roots before children, then by time of creation, then by id.
 
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dsh_lake.errors import FixtureError, UnreadableSource
+from dsh_lake.fixtures.identity import UUID
 from dsh_lake.fixtures.log_files import read_log_file
 from dsh_lake.fixtures.manifest import MANIFEST, MAX_BYTES, Manifest, parse_manifest
 from dsh_lake.fixtures.names import select_roles
@@ -57,6 +58,11 @@ class Scenario:
     def name(self) -> str:
         """What it is called where nothing else tells it apart."""
         return self.stated or self.folder.name
+
+    @property
+    def context(self) -> tuple[str | None, tuple[str, ...]]:
+        """Where it ran, by all names."""
+        return self.cwd, tuple(self.cwd_aliases)
 
     @cached_property
     def logs(self) -> list[Path]:
@@ -198,28 +204,26 @@ def _has_log(files: set[str]) -> bool:
 
 
 def _has_fixture(folder: Path, files: set[str]) -> bool:
-    """Whether there are session files of a fixture: a child's, or rows that lack their positions."""
-    roles = {name: role for name in files if (role := role_name(name)) is not None}
-    if any(ordinal for ordinal, _ in roles.values()):
-        return True
-    return any(not _is_complete(folder / name) for name in roles) and not _is_session(folder)
+    """Whether there are session files of a fixture: plain ones, in no session's folder of a store."""
+    return any(role_name(name) is not None for name in files) and not _is_session(folder)
 
 
 def _is_session(folder: Path) -> bool:
-    """Whether a folder is a session's in a store: compressed, or called as the session is."""
+    """Whether a folder is a session's in a store: compressed, or complete and called as the session is."""
     try:
         names = [name for name in os.listdir(folder) if log_name(name) is not None]
     except OSError:
         return False
     if any(name.endswith(".zstd") for name in names):
         return True
+    if not UUID.search(folder.name):
+        return False
+    begins = [_begin(folder / name) for name in names]
     return any(
-        _begin(folder / name)[:1] and _begin(folder / name)[0].get("id") == folder.name for name in names
+        begin[0].get("id") == folder.name and all("seq" in row or "seq0" in row for row in begin[1:])
+        for begin in begins
+        if begin
     )
-
-
-def _is_complete(path: Path) -> bool:
-    return any("seq" in row or "seq0" in row for row in _begin(path)[1:])
 
 
 def _begin(path: Path) -> list[dict[str, Any]]:

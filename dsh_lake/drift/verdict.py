@@ -285,7 +285,7 @@ def _message(scenario: ScenarioDrift, part: PartDrift | None, meaning: str) -> s
     if part is None:
         return f"{about}workspace: {meaning}: {', '.join(map(printable, scenario.workspace_paths[:5]))}"
     place = f" from line {part.first_different_line}" if part.first_different_line is not None else ""
-    note = f" ({scenario.note})" if scenario.note and part.cause == "unreadable" else ""
+    note = f" ({scenario.note})" if scenario.note else ""
     return f"{about}{part.name}{place}: {meaning}{note}"
 
 
@@ -345,7 +345,8 @@ def _scenarios(comparison: Comparison, roots: tuple[str, str]) -> Iterator[Scena
 
 def _uncompared(comparison: Comparison, number: int, pair: Pair) -> tuple[str | None, list[PartDrift]]:
     if number in comparison.faults:
-        return comparison.faults[number][0], [_alone(0, "different", "unreadable")]
+        note, is_unreadable = comparison.faults[number]
+        return note, [_alone(0, "different", "unreadable" if is_unreadable else "not-comparable")]
     if pair.expected is not None:
         return None, [_alone(role, "missing", "scenario-missing") for role in _roles(pair.expected)]
     return None, [_alone(role, "added", "scenario-added") for role in _roles(pair.actual)]

@@ -3,7 +3,8 @@
 select rank, cause, tier, meaning
 from (
     values
-    (10, 'unreadable', 'shape', 'a log cannot be read, or its files are no complete set of roles'),
+    (9, 'unreadable', 'shape', 'a file of the scenario cannot be read'),
+    (10, 'not-comparable', 'shape', 'the session files are no complete set of roles, or no logs'),
     (11, 'scenario-missing', 'shape', 'nothing was run for this scenario'),
     (12, 'scenario-added', 'shape', 'there is no fixture for this run'),
     (13, 'role-missing', 'shape', 'the run has fewer sessions'),
