@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from dsh_lake import saved_baselines
@@ -101,7 +101,7 @@ def baseline(
         _set(connection, "time_zone", time_zone)
         selection = _selected(connection, since, until, workspace, model)
         result = _measured(connection, selection, by)
-        days = _whole_days(connection) if save is not None or saved is not None else []
+        days = _whole_days(connection, result) if save is not None or saved is not None else []
     comparison = _comparison(saved, result, days) if saved is not None else None
     if save is not None:
         saved_at = _iso(datetime.now(UTC).replace(microsecond=0))
@@ -122,7 +122,7 @@ def baseline_rows(result: Mapping[str, Any]) -> pa.RecordBatchReader:
     return pa.Table.from_pylist(rows, schema=pa.schema(fields)).to_reader()
 
 
-_TEXTS = {*GRAINS, "currency", "measure", "method", "verdict"}
+_TEXTS = {*GRAINS, "first_at", "last_at", "currency", "measure", "method", "verdict"}
 _NUMBERS = {"cost", "cache_read_share", "then", "now", "change", "low", "high"}
 
 
@@ -216,26 +216,32 @@ def _only(word: str, wanted: str, found: set[str], known: set[str]) -> str:
 def _measured(connection: Connection, selection: _Selection, by: str | None) -> dict[str, Any]:
     (period,) = _fetch(connection, "from baseline_period")
     (overall,) = fetch_rows(connection, "from baseline_overall")
+    last = overall["last_at"]
+    covered_until = selection.until or (last and last + timedelta(microseconds=1))
     return {
         "scan_id": period["scan_id"],
         "time_zone": period["time_zone"],
         "since": _iso(selection.since),
         "until": _iso(selection.until),
-        "covered_until": _iso(period["covered_until"]),
+        "covered_until": _iso(covered_until),
         "workspace": selection.workspace,
         "model": selection.model,
         "by": by,
-        "overall": overall,
+        "overall": _spelled(overall),
         "groups": _groups(connection, by) if by is not None else [],
     }
 
 
 def _groups(connection: Connection, by: str) -> list[dict[str, Any]]:
     _set(connection, "grain", by)
-    return [{by: row.pop("key"), **row} for row in fetch_rows(connection, "from baseline_groups")]
+    return [{by: row.pop("key"), **_spelled(row)} for row in fetch_rows(connection, "from baseline_groups")]
 
 
-def _whole_days(connection: Connection) -> list[dict[str, Any]]:
+def _spelled(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _iso(value) if isinstance(value, datetime) else value for name, value in row.items()}
+
+
+def _whole_days(connection: Connection, result: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The measures of each day that the period covers whole; that of the scan itself was not over."""
     (period,) = fetch_rows(connection, "from baseline_period")
     first, end, scanned = (
@@ -243,7 +249,7 @@ def _whole_days(connection: Connection) -> list[dict[str, Any]]:
     )
     return [
         day
-        for day in _groups(connection, "day")
+        for day in (result["groups"] if result["by"] == "day" else _groups(connection, "day"))
         if day["day"] is not None
         and (first is None or day["day"] >= first)
         and (end is None or day["day"] < end)

@@ -83,8 +83,8 @@ def baseline(
             "--compare",
             metavar="NAME",
             show_default=False,
-            help="Say what moved since that was saved; exit 2 if something did. Without --since: all that came "
-            "after it.",
+            help="Say what moved since that was saved; exit 2 if something did. Without --since: all that "
+            "came after it.",
         ),
     ] = None,
     time_zone: Annotated[

@@ -4,6 +4,8 @@
 -- Shares and rates are ratios of sums. Sums of tokens and cost are null where nothing is known of any call; costs leave
 -- out calls without a price, whose number and tokens stand beside. Quantiles are of single calls and turns.
 select struct_pack(
+    first_at := min(a."at"),
+    last_at := max(a."at"),
     sessions := count(distinct a.source_id),
     subagent_sessions := count(distinct a.source_id) filter (a.origin = 'subagent'),
     turns := coalesce(sum(a.starts), 0)::bigint,
@@ -15,9 +17,9 @@ select struct_pack(
     first_token_ms_p90 := quantile_cont(a.first_token_ms, 0.9)::bigint,
     human_messages := count(*) filter (a.kind = 'human message'),
     tool_calls := count(*) filter (a.kind = 'tool call'),
-    tool_errors := count(*) filter (a.kind = 'tool outcome' and a.status = 'error'),
-    tool_interrupted := count(*) filter (a.kind = 'tool outcome' and a.status = 'interrupted'),
-    tool_error_rate := count(*) filter (a.kind = 'tool outcome' and a.status = 'error')
+    tool_errors := count(*) filter (a.kind in ('tool call', 'tool result') and a.status = 'error'),
+    tool_interrupted := count(*) filter (a.kind in ('tool call', 'tool result') and a.status = 'interrupted'),
+    tool_error_rate := count(*) filter (a.kind in ('tool call', 'tool result') and a.status = 'error')
         / nullif(count(*) filter (a.kind = 'tool call'), 0),
     tool_duration_ms_p50 := (quantile_cont(a.duration_ms, 0.5) filter (a.kind = 'tool call'))::bigint,
     tool_duration_ms_p90 := (quantile_cont(a.duration_ms, 0.9) filter (a.kind = 'tool call'))::bigint,

@@ -1,11 +1,16 @@
 -- doc: What is counted of agents' work, thing by thing, each with its time, workspace, model and tool.
--- grain: one row per session, turn, human message, tool call, tool outcome and billed model call
--- needs: sessions, turns, messages, tool_calls, tool_outcomes, calls, tool_results, priced_usage
+-- grain: one row per session, turn, human message, tool call, result of a call that is not own, and billed model call
+-- needs: sessions, turns, messages, call_outcomes, billed_usage, priced_usage
 -- Own events only. kind says which of the six a row is; columns of the others are null. A turn and its human messages
 -- belong to the model of the turn's first reply, a tool call to that of its step, a session to that of its first; null
--- where none was billed. An outcome has the time of its call, or its own where the call is inherited or absent.
-with replies as (
-    select source_id, turn, step, line, model from priced_usage where kind <> 'compaction' and model is not null
+-- where none was billed. A tool call has the status of its own result that counts (see call_outcomes); a result whose
+-- call is inherited or absent is a row of its own, at its own time.
+with logs as materialized (
+    select source_id, session_id, origin, workspace, coalesce(created_at, first_event_at) as started_at from sessions
+),
+
+replies as materialized (
+    select source_id, turn, step, line, model from billed_usage where kind <> 'compaction' and model is not null
 ),
 
 step_models as (select source_id, turn, step, arg_max(model, line) as model from replies group by source_id, turn, step),
@@ -14,9 +19,16 @@ turn_models as (select source_id, turn, arg_min(model, line) as model from repli
 
 session_models as (select source_id, arg_min(model, line) as model from replies group by source_id),
 
+tool_use as (
+    select
+        source_id, turn, step, name as tool, is_called and not is_inherited and not is_recovered as is_own_call,
+        called_at, result_at, own_status
+    from call_outcomes
+),
+
 things as (
-    select 'session' as kind, s.source_id, coalesce(s.created_at, s.first_event_at) as "at", m.model
-    from sessions as s
+    select 'session' as kind, s.source_id, s.started_at as "at", m.model
+    from logs as s
     left join session_models as m using (source_id)
     union all by name
     select
@@ -30,20 +42,14 @@ things as (
     left join turn_models as m on m.source_id = h.source_id and m.turn = h.turn
     where h.is_human and not h.is_inherited and not h.is_recovered
     union all by name
-    select 'tool call' as kind, c.source_id, c.called_at as "at", m.model, c.name as tool, c.status, c.duration_ms
-    from tool_calls as c
-    left join step_models as m on m.source_id = c.source_id and m.turn = c.turn and m.step = c.step
-    where not c.is_inherited and not c.is_recovered
-    union all by name
     select
-        'tool outcome' as kind, o.source_id, case when c.is_inherited = false then c."at" else r."at" end as "at",
-        m.model, c.name as tool, o.status
-    from tool_outcomes as o
-    left join calls as c
-        on c.source_key = o.source_key and c.call_id = o.call_id and c.call_number = o.call_number
-        and not c.is_recovered
-    left join tool_results as r on r.source_id = o.source_id and r.line = o.line and r.seq = o.seq
-    left join step_models as m on m.source_id = o.source_id and m.turn = c.turn and m.step = c.step
+        case when t.is_own_call then 'tool call' else 'tool result' end as kind, t.source_id,
+        case when t.is_own_call then t.called_at else t.result_at end as "at", m.model, t.tool,
+        coalesce(t.own_status, 'unanswered') as status,
+        case when t.is_own_call then date_diff('millisecond', t.called_at, t.result_at) end as duration_ms
+    from tool_use as t
+    left join step_models as m on m.source_id = t.source_id and m.turn = t.turn and m.step = t.step
+    where t.is_own_call or t.own_status is not null
     union all by name
     select
         'billed call' as kind, source_id, "at", model, kind as status, input_tokens, output_tokens, cache_read_tokens,
@@ -57,4 +63,4 @@ select
     t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.reasoning_tokens, t.total_tokens,
     t.amount, t.currency
 from things as t
-left join sessions as s using (source_id)
+left join logs as s using (source_id)

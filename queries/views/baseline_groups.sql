@@ -24,7 +24,7 @@ with grouped as (
             timezone(coalesce(getvariable('time_zone')::varchar, current_setting('TimeZone')), "at")::date as "date"
         from baseline_activity
     )
-    where coalesce(getvariable('grain')::varchar, '') <> 'tool' or kind in ('tool call', 'tool outcome')
+    where coalesce(getvariable('grain')::varchar, '') <> 'tool' or kind in ('tool call', 'tool result')
 ),
 
 measured as (

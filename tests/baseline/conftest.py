@@ -9,5 +9,5 @@ from demo_lake import DemoLake, make
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> DemoLake:
-    """The demo home and its lake. Nothing is ever saved in it: tests that save copy the lake."""
+    """The demo home and its lake. What is saved in it is removed again."""
     return make(tmp_path_factory.mktemp("demo"))

@@ -116,7 +116,7 @@ def test_days_that_are_all_the_same_allow_no_change_but_rounding() -> None:
 
 
 def test_a_count_varies_by_chance_at_least() -> None:
-    """Sixteen turns on every day: 4 is the square root, so up to 28 is chance. Nothing on most days: up to 3."""
+    """Sixteen turns on every day: 4 is the square root, so up to 28 is chance. Of nothing a day up to 3."""
     then = [16.0] * 5
     assert (daily("turns", then, [28])["verdict"], daily("turns", then, [29])["verdict"]) == (
         "as usual",
