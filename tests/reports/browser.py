@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,12 @@ _FLAGS = (
     "--remote-debugging-pipe",
 )
 _PATIENCE_S = 120
+_START = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 class Browser:
@@ -124,7 +131,7 @@ def browser(profile: Path) -> Iterator[Browser]:
     # The browser reads commands from its descriptor 3 and writes to 4: ours are moved out of the way.
     (command_out, command_in), (answer_out, answer_in) = (map(_moved, os.pipe()) for _ in range(2))
     process = subprocess.Popen(
-        ["sh", "-c", f'exec "$@" 3<&{command_out} 4>&{answer_in}', "sh", *command],
+        [sys.executable, "-c", _START, str(command_out), str(answer_in), *command],
         pass_fds=(command_out, answer_in),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
