@@ -54,7 +54,11 @@ def _measures(row: Row) -> Iterator[str]:
         ("interrupted", _count(row["tool_interrupted"]), "tool calls of killed or forked sessions"),
         ("retries", _count(row["retries"]), f"{counted(row['attempts'], 'attempt')} thrown away"),
         *(
-            (name, _seconds(row[f"{measure}_p50"]), f"nine in ten within {_seconds(row[f'{measure}_p90'])}")
+            (
+                name,
+                _seconds(row[f"{measure}_p50"]),
+                f"median; nine in ten within {_seconds(row[f'{measure}_p90'])}",
+            )
             for name, measure in (
                 ("a turn takes", "turn_duration_ms"),
                 ("first token after", "first_token_ms"),
