@@ -7,17 +7,17 @@ lines that are unique in both, and only short stretches between them are searche
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 Matches = list[tuple[int, int]]
 
 _EXHAUSTIVE = 250_000
-"""Pairs of lines that are all looked at; beyond that a stretch is matched in one pass."""
-_FARTHEST = 64
-"""Lines that the one pass skips at most to find its next match."""
+"""Pairs of lines that are all looked at; beyond that a stretch is taken apart, or matched by windows."""
+_WINDOW = 64
+"""Lines of each side that are seen at once there."""
 
 
 class Place(NamedTuple):
@@ -95,7 +95,7 @@ def _matches(first: Sequence[str], second: Sequence[str]) -> Matches:
                 (begin[0], end[0], begin[1], end[1]) for begin, end in zip(begins, ends, strict=True)
             ]
         else:
-            found += _one_pass(first, second, (low, high), (other_low, other_high))
+            found += _by_windows(first, second, (low, high), (other_low, other_high))
     return sorted(found)
 
 
@@ -157,18 +157,21 @@ def _anchors(
     return chain[::-1]
 
 
-def _one_pass(
+def _by_windows(
     first: Sequence[str], second: Sequence[str], of_first: tuple[int, int], of_second: tuple[int, int]
 ) -> Matches:
-    """Each line with the next one like it, if that is not far: no longest one, but quick."""
-    where: dict[str, list[int]] = defaultdict(list)
-    for index in range(*of_second):
-        where[second[index]].append(index)
-    found, last = [], of_second[0] - 1
-    for index in range(*of_first):
-        candidates = where.get(first[index], [])
-        place = bisect_right(candidates, last)
-        if place < len(candidates) and candidates[place] - last <= _FARTHEST:
-            last = candidates[place]
-            found.append((index, last))
+    """Lines matched from the beginning on, seeing only so far ahead: no longest one, but in linear time."""
+    found: Matches = []
+    (one, end), (other, other_end) = of_first, of_second
+    while one < end and other < other_end:
+        if first[one] == second[other]:
+            found.append((one, other))
+            one, other = one + 1, other + 1
+            continue
+        ahead = (one, min(one + _WINDOW, end)), (other, min(other + _WINDOW, other_end))
+        near = _longest(first, second, *ahead)
+        # What lies near the end of a window might match better with what lies beyond it.
+        kept = [match for match in near if match[0] - one < _WINDOW // 2 > match[1] - other] or near[:1]
+        found += kept
+        one, other = (kept[-1][0] + 1, kept[-1][1] + 1) if kept else (ahead[0][1], ahead[1][1])
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 
 import pytest
 
@@ -25,7 +24,7 @@ from tests.fixtures_kit.drifting import (
     result,
 )
 from tests.fixtures_kit.made import ORACLE, needs_oracle
-from tests.fixtures_kit.runs import CHILD, CWD, SESSION
+from tests.fixtures_kit.runs import CHILD, CWD, SESSION, STEP_END, user
 
 CASES = load(ORACLE / "drift/index.json")["cases"] if ORACLE.is_dir() else []
 RECORDED = CORPUS / "snapshots/recorded-0.2.1-rc.2"
@@ -222,10 +221,19 @@ def test_the_same_events_in_another_order(sides):
 def test_calls_that_are_no_longer_made_together(sides):
     """Both calls in one step, against one in each of two."""
     made = events()
-    together = json.loads(json.dumps(made))
-    for one in together:
-        if one["type"] == "tool/call":
-            one["data"]["step"] = 1
+    by_type = {}
+    for one in json.loads(json.dumps(made)):
+        by_type.setdefault(one["type"], []).append(one)
+    (message, polling, _), calls, results = (
+        by_type[kind] for kind in ("assistant/message", "tool/call", "tool/result")
+    )
+    message["data"]["message"]["content"] += polling["data"]["message"]["content"]
+    for one in (calls[1], results[1]):
+        one["data"]["step"] = 1
+    first = next(place for place, one in enumerate(made) if one["type"] == "assistant/message")
+    second = next(place for place, one in enumerate(made) if one["type"] == "turn/end")
+    between = [one for one in made[first:second] if one["type"] in ("llm/retry", "job/registered")]
+    together = [*made[:first], message, *between, *calls, *results, STEP_END, *made[second:]]
     drift = sides.drift([log(made)], [log(together)])
     assert drift.scenarios[0].roles[0].cause == "tool-sequence-changed"
 
@@ -233,12 +241,11 @@ def test_calls_that_are_no_longer_made_together(sides):
 # -- interruption ------------------------------------------------------------------------------------------
 
 
-def interrupted(length, *more):
-    """The first turn, interrupted after that many events; then the session is resumed, or killed."""
-    made = events()[:length]
-    opened = Counter(one["type"] for one in made)
-    ends = [event("step/end", turn=1, step=1)] if opened["step/start"] > opened["step/end"] else []
-    return log([*made, *ends, event("turn/end", turn=1, reason={"kind": "interrupted"}), *more])
+def interrupted(length, *last):
+    """The first turn, interrupted after so many events and these."""
+    made = [*events()[:length], *last]
+    ends = [STEP_END] if any(one["type"] == "step/start" for one in made) else []
+    return log([*made, *ends, event("turn/end", turn=1, reason={"kind": "interrupted"})])
 
 
 def test_how_far_an_interrupted_turn_came_is_noise(sides):
@@ -250,10 +257,9 @@ def test_how_far_an_interrupted_turn_came_is_noise(sides):
 def test_another_content_of_an_interrupted_turn_is_a_change(sides):
     other = interrupted(4).replace("look into", "do not look into")
     assert sides.drift([interrupted(5)], [other]).exit_code == 2
-    # Both went on where the other did not: that is no matter of time.
-    made = events()
-    tail = [event("turn/end", turn=1, reason={"kind": "interrupted"})]
-    assert sides.drift([log([*made[:5], *tail])], [log([*made[:4], made[6], *tail])]).exit_code == 2
+    # Both went on, each in its own way: that is no matter of time.
+    more = {"type": "user/message", "data": user(11, "hurry"), "surfaceOp": "append"}
+    assert sides.drift([interrupted(5)], [interrupted(4, more)]).exit_code == 2
 
 
 def test_a_turn_that_was_not_interrupted_has_to_be_whole(sides):
