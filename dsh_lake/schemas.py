@@ -419,7 +419,7 @@ FACT_COLUMNS = (
 
 EVENT_FACTS = _table(
     "event_facts",
-    "What events state besides text: ends of turns, retries, approvals, compactions, requests, jobs, children.",
+    "What events state besides text: ends of turns, retries, approvals, compactions, requests, jobs, and more.",
     "one row per event of a type that states such facts",
     ("source_id", "line", "seq"),
     (
@@ -633,7 +633,7 @@ FINDINGS = _table(
     ),
 )
 
-_PER_MILLION = {"unit": "currency per million tokens"}
+_PRICE = "currency per million tokens"
 
 PRICES = _table(
     "prices",
@@ -650,10 +650,10 @@ PRICES = _table(
         _text("hours_utc", "hours of the day in which it holds; null: whenever no row with hours does"),
         _text("days", "days of the week on which it holds; null: all"),
         _text("days_utc_offset", "where these days begin; null: at midnight UTC"),
-        Column("input_price", "double", "uncached input", **_PER_MILLION),
-        Column("output_price", "double", "output, reasoning included", **_PER_MILLION),
-        Column("cache_read_price", "double", "input read from the cache", **_PER_MILLION),
-        Column("cache_write_price", "double", "input written to the cache", **_PER_MILLION),
+        Column("input_price", "double", "uncached input", unit=_PRICE),
+        Column("output_price", "double", "output, reasoning included", unit=_PRICE),
+        Column("cache_read_price", "double", "input read from the cache", unit=_PRICE),
+        Column("cache_write_price", "double", "input written to the cache", unit=_PRICE),
         _flag("is_own", "from the lake's own `prices.csv`"),
         _text("source", "where the figures were found"),
         _text("remark", "what is to be known of the row"),

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 _QUERY = """
 select
-    s.started_at as time, s.title, s.workspace, s.model, s.turns, s.tool_calls as tools, s.tool_errors as errors,
-    s.total_tokens as tokens, u.cost, u.currency, u.unpriced_calls, s.session_id
+    s.started_at as time, s.title, s.workspace, s.model, s.turns, s.tool_calls as tools,
+    s.tool_errors as errors, s.total_tokens as tokens, u.cost, u.currency, u.unpriced_calls, s.session_id
 from session_summary as s
 left join usage_by_session as u using (source_id)
 order by time desc nulls last, session_id

@@ -234,7 +234,8 @@ def _open(path: str, *, read_only: bool, memory: str = SCAN_MEMORY) -> Connectio
     # Days are the reader's days, instants are shown in UTC.
     connection.execute("set variable time_zone = current_setting('TimeZone')")
     connection.execute("set TimeZone = 'UTC'")
-    with suppress(duckdb.InvalidInputException):  # In Jupyter without ipywidgets there is none, nor this setting.
+    # In Jupyter without ipywidgets there is no progress bar, nor this setting.
+    with suppress(duckdb.InvalidInputException):
         connection.execute("set enable_progress_bar = false")
     return connection
 
