@@ -419,7 +419,7 @@ FACT_COLUMNS = (
 
 EVENT_FACTS = _table(
     "event_facts",
-    "What events state besides text: ends of turns, retries, approvals, compactions, requests, jobs, and more.",
+    "What events state besides text: ends of turns, retries, approvals, compactions, requests and more.",
     "one row per event of a type that states such facts",
     ("source_id", "line", "seq"),
     (
