@@ -35,7 +35,7 @@ class CheckFormat(StrEnum):
 
 @app.callback()
 def fixtures(context: typer.Context) -> None:
-    """Recorded sessions that are committed as fixtures: is the tree sound?"""
+    """Recorded sessions that are committed as fixtures: are they sound, and does a fresh run equal them?"""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(1)
