@@ -22,7 +22,7 @@ from dsh_lake.schemas import STORED, TABLES, duckdb_type
 from dsh_lake.sqlassets import Query
 from dsh_lake.views import Connection, StoredTables, connect_memory
 
-FOLDERS = (*KINDS, "macros", "aggregates", "drift")
+FOLDERS = (*KINDS, "macros", "aggregates", "drift", "reports")
 QUERIES = [query for folder in FOLDERS for query in sqlassets.load(folder).values()]
 VIEWS = [query for query in QUERIES if query.kind in KINDS]
 MACROS = sqlassets.load("macros")
