@@ -30,6 +30,8 @@ from dsh_lake.sources import log_name, role_name
 RUN = "run.json"
 STORE = "sessions"
 WRITER = "writer.expected.jsonl"
+_LONGEST = 1 << 20
+"""Bytes of a line that is only looked at."""
 
 
 @dataclass
@@ -91,6 +93,8 @@ class Scenario:
         if path not in self._texts:
             if not is_below(os.path.realpath(path), str(self.root)):
                 raise UnreadableSource(str(path), "a link that leads out of the folder is not followed")
+            if not path.is_file():
+                raise UnreadableSource(str(path), "no regular file")
             self._texts[path] = read_log_file(path)
         return self._texts[path]
 
@@ -230,9 +234,10 @@ def _begin(path: Path) -> list[dict[str, Any]]:
     """The first two records of a plain log; what is no record is none."""
     records = []
     try:
-        with open(path, "rb") as file:
-            for line in (file.readline(), file.readline()):
-                records.append(msgspec.json.decode(line, type=dict[str, Any]))
+        if path.is_file():
+            with open(path, "rb") as file:
+                for line in (file.readline(_LONGEST), file.readline(_LONGEST)):
+                    records.append(msgspec.json.decode(line, type=dict[str, Any]))
     except (OSError, msgspec.MsgspecError):
         pass
     return records
@@ -252,8 +257,10 @@ def _fixture(key: str, folder: Path, root: Path) -> Scenario:
 
 def _run(key: str, folder: Path, root: Path) -> Scenario:
     scenario = Scenario(key, folder, root, is_run=True)
+    path = folder / RUN
     try:
-        about = msgspec.json.decode((folder / RUN).read_bytes())
+        is_small = path.is_file() and path.stat().st_size <= MAX_BYTES
+        about = msgspec.json.decode(path.read_bytes()) if is_small else None
     except (OSError, msgspec.MsgspecError):
         return scenario
     if isinstance(about, dict):

@@ -36,5 +36,6 @@ from (
     (54, 'goal-clocks', 'noise', 'clocks in the inner parts of a goal'),
     (55, 'stream-ids', 'noise', 'an id that the stream cuts into fragments'),
     (56, 'spill-paths', 'noise', 'random folders of spilled output'),
-    (57, 'ids-renumbered', 'noise', 'numbers of ids that moved with the rows before them')
+    (57, 'migration-ids', 'noise', 'ids that the migration of older logs makes of what they hold'),
+    (58, 'ids-renumbered', 'noise', 'numbers of ids that moved with the rows before them')
 ) as causes (rank, cause, tier, meaning)

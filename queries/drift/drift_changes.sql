@@ -77,7 +77,7 @@ inner_causes as (
     select
         l.pair, l.part, l.place, l.type, l.member, l.is_stream,
         case
-            when l.cause in ('ids-renumbered', 'job-ids', 'spill-paths', 'stream-ids') then l.cause
+            when l.cause in ('ids-renumbered', 'job-ids', 'spill-paths', 'stream-ids', 'migration-ids') then l.cause
             when l.member = 'data.reason' and l.type = 'request/header' and c.first_cut is not null
                 and l.expected in ('initial', 'resume') and l.actual in ('initial', 'resume') then 'interruption-timing'
             -- A call more or less gives the events around it another form.

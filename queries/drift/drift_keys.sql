@@ -7,7 +7,7 @@ select
         regexp_replace(
             regexp_replace(
                 text,
-                '\{\{[a-z]+:[0-9]+\}\}|\b[a-z]+-[0-9a-f]{16}\b|\b[0-9]{13}\b',
+                '\{\{[a-z]+:[0-9]+\}\}|\b[a-z]+-[0-9a-f]{16}\b|\b[0-9]{13}\b|-[0-9a-f]{64}\b',
                 '', 'g'
             ),
             '"(sourceEventSeqs|messageSeqs|delayMs)":(\[[0-9,]*\]|[0-9.]+)|dsh-(spill|subprocess)-[A-Za-z0-9]{6}[^\s"]*', '', 'g'

@@ -7,6 +7,7 @@ with renamed as (
         bool_and(r.expected = r.actual or f.pair is not null) as is_faithful,
         bool_or(r.expected <> r.actual and r.kind = 'job') as has_job,
         bool_or(r.expected <> r.actual and r.kind = 'spill') as has_spill,
+        bool_or(r.expected <> r.actual and r.kind = 'migration') as has_migration,
         bool_or(r.expected <> r.actual and r.kind = 'stream') as has_stream
     from drift_renames as r
     left join drift_faithful_renames as f
@@ -33,7 +34,7 @@ added as (
 
 told as (
     select
-        l.*, p.type, r.is_faithful, r.has_job, r.has_spill, r.has_stream,
+        l.*, p.type, r.is_faithful, r.has_job, r.has_spill, r.has_migration, r.has_stream,
         m.pair is not null as is_moved,
         a.pair is not null as has_added,
         coalesce(try_cast(l.expected as double), try_cast(l.actual as double)) is not null as is_number,
@@ -51,7 +52,7 @@ select
     pair, part, place, leaf, member, type, expected, actual,
     member like 'data.stream[]%' as is_stream,
     case
-        when type in ('job/registered', 'job/settled') and member in ('data.startedAt', 'data.finishedAt') and is_number and not is_one_sided
+        when type like 'job/%' and member in ('data.startedAt', 'data.finishedAt') and is_number and not is_one_sided
             then 'job-clocks'
         when type = 'llm/retry' and member = 'data.delayMs' and is_number and not is_one_sided then 'retry-delay'
         when type = 'goal/change' and regexp_matches(member, '(cleared|created|updated)At$') and is_number and not is_one_sided
@@ -59,6 +60,7 @@ select
         when is_moved and has_added then 'ids-renumbered'
         when is_faithful and has_job then 'job-ids'
         when is_faithful and has_spill then 'spill-paths'
+        when is_faithful and has_migration then 'migration-ids'
         when is_faithful and has_stream then 'stream-ids'
         when is_faithful and has_added then 'ids-renumbered'
         when is_faithful is not null and not is_faithful then 'ids-crossed'
