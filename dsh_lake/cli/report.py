@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dsh_lake.cli.drift_report import drift
 from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import AsOfOption, LakeOption, QuietOption, RowFormat, VerboseOption
 from dsh_lake.cli.output import stdout_for
@@ -88,3 +89,6 @@ def usage(
     file, chosen = given[0]
     made = report_usage(file, lake=lake, format=chosen, as_of=as_of, since=since, until=until, titles=titles)
     narration.note(f"{made['sessions']:,} sessions on a page of {made['bytes']:,} bytes: {file}")
+
+
+app.command(short_help="What changed since the fixtures, and is it a change?")(drift)

@@ -234,9 +234,10 @@ class Drift:
         if not numbers:
             raise UsageError(f"no scenario is called {scenario}")
         exact = [number for number in numbers if self.scenarios[number].run == scenario]
-        return [row for number in exact or numbers for row in self._difference(number, with_text)]
+        return [row for number in exact or numbers for row in self.difference_of(number, with_text=with_text)]
 
-    def _difference(self, number: int, with_text: bool) -> Iterator[dict[str, Any]]:
+    def difference_of(self, number: int, *, with_text: bool = False) -> Iterator[dict[str, Any]]:
+        """The same of the scenario at one place of :attr:`scenarios`."""
         about = {"scenario": self.scenarios[number].scenario, "run": self.scenarios[number].run}
         compared = self.comparison.compared[number]
         for row in self.comparison.difference(number):
