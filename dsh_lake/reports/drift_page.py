@@ -124,8 +124,7 @@ def _row(
     row = [
         scenario.scenario,
         scenario.run or UNKNOWN,
-        name,
-        part.status if part is not None else "different",
+        name if part is None or part.status == "different" else f"{name} ({part.status})",
         number(line),
         cause,
         ", ".join(others) or files,
@@ -149,7 +148,6 @@ def _table(
         Column("scenario", is_code=True),
         Column("run", is_code=True),
         Column("part"),
-        Column("status"),
         Column("line", is_number=True),
         Column("cause", is_code=True),
         Column("also"),
