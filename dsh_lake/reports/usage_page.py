@@ -41,7 +41,7 @@ def usage_page(facts: UsageFacts, *, with_titles: bool) -> Page:
         [
             Section("About this page", [ABOUT]),
             spent_section(facts),
-            cache_section(facts),
+            *([cache_section(facts)] if facts.days else []),
             tools_section(facts),
             sessions_section(facts, with_titles=with_titles),
             health,
@@ -81,14 +81,13 @@ def _warnings(facts: UsageFacts) -> list[str]:
     ]
     if unpriced := totals["unpriced_calls"]:
         warnings.append(
-            f"{counted(unpriced, 'model call')} of {number(totals['calls'])} "
-            f"({number(totals['unpriced_tokens'])} "
-            "tokens) have no known price: costs are at least what is shown."
+            f"No price is known for {number(unpriced)} of {counted(totals['calls'], 'model call')} "
+            f"({number(totals['unpriced_tokens'])} tokens): costs are at least what is shown."
         )
     if untimed := totals["calls_without_time"]:
         warnings.append(
-            f"{counted(untimed, 'model call')} have no time: they are in the totals, but in no day of the "
-            f"charts."
+            f"{counted(untimed, 'model call is', 'model calls are')} without a time: in the totals, but in "
+            "no day of the charts."
         )
     return warnings
 

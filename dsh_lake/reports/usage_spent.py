@@ -16,6 +16,8 @@ _MODELS_SHOWN = 30
 
 def spent_section(facts: UsageFacts) -> Section:
     """Tokens and cost: charts by day, the same as a table, and by model."""
+    if not facts.totals["calls"]:
+        return Section("Tokens and cost", ["No model call reported what it used."])
     per = "month" if facts.is_by_month else "day"
     charts = [
         Chart(
@@ -51,7 +53,8 @@ def spent_section(facts: UsageFacts) -> Section:
         "Models are billed by the token, at different prices for what is new to them (input), what they "
         "find in their cache (cache read), what is put there (cache write) and what they write (output).",
     ]
-    return Section("Tokens and cost", sentences, [*charts, _day_table(facts), _model_table(facts)])
+    by_time = [*charts, _day_table(facts)] if facts.days else []
+    return Section("Tokens and cost", sentences, [*by_time, _model_table(facts)])
 
 
 def _day_table(facts: UsageFacts) -> Table:

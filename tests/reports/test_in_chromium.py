@@ -38,7 +38,7 @@ def page(
 
 @pytest.mark.parametrize(
     ("width", "media", "scheme"),
-    [(360, "", "light"), (360, "", "dark"), (1200, "", "dark"), (760, "print", "dark")],
+    [(360, "", "light"), (360, "", "dark"), (993, "", "light"), (1200, "", "dark"), (760, "print", "dark")],
 )
 def test_it_is_drawn_whole_and_asks_nobody_for_anything(
     page: Path, tab: Browser, width: int, media: str, scheme: str

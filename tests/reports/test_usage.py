@@ -195,7 +195,7 @@ def test_an_earlier_scan(tmp_path: Path) -> None:
     assert second in page.text
     assert first in page_of(lake, as_of=first).text
     assert page.figures["Cost"] == "\u2013"
-    assert "2 model calls of 2 (90 tokens) have no known price" in page.text
+    assert "No price is known for 2 of 2 model calls (90 tokens)" in page.text
     assert set(page.chart_values) == {"tokens", "cache"}
 
 
