@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dsh_lake.query import view as view
     from dsh_lake.query import views as views
     from dsh_lake.reconcile import reconcile as reconcile
+    from dsh_lake.reports.drift import report_drift as report_drift
     from dsh_lake.reports.usage import report_usage as report_usage
     from dsh_lake.scan import scan as scan
     from dsh_lake.sessions import sessions as sessions
@@ -54,6 +55,7 @@ _HOMES = {
     "fixtures_normalize": "dsh_lake.fixtures.log_files",
     "read_session": "dsh_lake.connection",
     "reconcile": "dsh_lake.reconcile",
+    "report_drift": "dsh_lake.reports.drift",
     "report_usage": "dsh_lake.reports.usage",
     "scan": "dsh_lake.scan",
     "sessions": "dsh_lake.sessions",
@@ -77,6 +79,7 @@ __all__ = [
     "fixtures_normalize",
     "read_session",
     "reconcile",
+    "report_drift",
     "report_usage",
     "scan",
     "sessions",
