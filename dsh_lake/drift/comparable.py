@@ -10,15 +10,17 @@ Source: spec/snapshot-kit.md sections 7, 8 and 12.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dsh_lake.drift.leaves import record_of
+from dsh_lake.drift.sidecars import sidecars_of
 from dsh_lake.drift.sides import Scenario
 from dsh_lake.drift.tabled import tabled_log
 from dsh_lake.errors import FixtureError
 from dsh_lake.fixtures.normalize import normalize_scenario
-from dsh_lake.fixtures.strings import Context
+from dsh_lake.fixtures.strings import Context, Normalizer
 from dsh_lake.fixtures.transcript import normalize_notifications, normalize_result, normalize_stdout
 from dsh_lake.fixtures.workspace import Entry, capture_expected, capture_workspace, compare_captures
 
@@ -87,6 +89,8 @@ def compare(expected: Scenario, actual: Scenario) -> Compared:
         first, second = (_lines(side[role]) if role < len(side) else None for side in normalized)
         result.parts.append(Part(role, f"session {role}", first, second))
     result.parts += _outputs(expected, actual)
+    if actual.is_run and not expected.is_run:
+        result.parts += _sidecars(expected, actual, texts[1])
     _compare_workspaces(result, expected, actual)
     return result
 
@@ -116,6 +120,22 @@ def _outputs(expected: Scenario, actual: Scenario) -> list[Part]:
             first, second = _output(path, expected), _output(other, actual)
             parts.append(Part(None, path.name, first, second))
     return parts
+
+
+def _sidecars(expected: Scenario, actual: Scenario, texts: Sequence[str]) -> Iterator[Part]:
+    """Prompts and schemas that the fixture keeps, against those of the run."""
+    cwd = actual.cwd or _cwd(texts[0]) if texts else ""
+    found = sidecars_of(texts, Normalizer(Context(cwd, actual.cwd_aliases)))
+    for name, text in sorted(found.items()):
+        path = expected.folder / name
+        if path.is_file():
+            yield Part(None, name, _lines(expected.text(path)), _lines(text))
+
+
+def _cwd(log: str) -> str:
+    header = record_of(log.split("\n", 1)[0])
+    cwd = header.get("cwd") if header is not None else None
+    return cwd if isinstance(cwd, str) else ""
 
 
 def _output(path: Path, scenario: Scenario) -> list[str]:

@@ -147,7 +147,7 @@ def pairs_of(expected: Sequence[Scenario], actual: Sequence[Scenario]) -> list[P
 
     Several runs of one scenario are a pair each. What stays alone on one side is missing or added.
     """
-    if len(expected) == len(actual) == 1 and {expected[0].key, actual[0].key} == {"."}:
+    if len(expected) == len(actual) == 1 and "." in (expected[0].key, actual[0].key):
         return [Pair(_alone(expected[0], actual[0]), expected[0], actual[0])]
     by_key = {scenario.key: scenario for scenario in expected}
     partners: dict[str, list[Scenario]] = defaultdict(list)
@@ -176,8 +176,12 @@ def _shown(scenario: Scenario) -> str:
 
 def _partner(scenario: Scenario, expected: Sequence[Scenario]) -> Scenario | None:
     """The one expected scenario that has the run's name, or that of a folder that it lies in."""
-    names = [scenario.stated] if scenario.stated else scenario.key.split("/")[::-1]
-    for name in names:
+    segments = scenario.key.split("/")
+    folders = ["/".join(segments[:length]) for length in range(len(segments), 0, -1)]
+    by_path = [one for folder in folders for one in expected if one.key == folder]
+    if by_path and scenario.stated in (None, by_path[0].name):
+        return by_path[0]
+    for name in [scenario.stated] if scenario.stated else segments[::-1]:
         alike = [one for one in expected if name in (one.key, one.name, one.key.rsplit("/", 1)[-1])]
         if len(alike) == 1:
             return alike[0]

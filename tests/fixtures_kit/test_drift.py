@@ -24,7 +24,7 @@ from tests.fixtures_kit.drifting import (
     result,
 )
 from tests.fixtures_kit.made import ORACLE, needs_oracle
-from tests.fixtures_kit.runs import CHILD, CWD, SESSION, STEP_END, user
+from tests.fixtures_kit.runs import CHILD, CWD, SESSION, STEP_END, rows, user, v0_events, v0_header
 
 CASES = load(ORACLE / "drift/index.json")["cases"] if ORACLE.is_dir() else []
 RECORDED = CORPUS / "snapshots/recorded-0.2.1-rc.2"
@@ -306,6 +306,26 @@ def test_sessions_and_scenarios_that_are_missing_or_added(sides, tmp_path):
     assert (drift.compared, drift.exit_code) == (1, 2)
 
 
+def test_runs_find_their_scenario_by_path_where_names_are_not_unique(tmp_path):
+    for suite in ("acp", "sdk"):
+        put_fixture(tmp_path / "tree" / suite / "one", [log(events())])
+        put_run(tmp_path / "runs" / suite / "one/night", [log(events())])
+        put_run(tmp_path / "stated" / suite / "one/night", [log(events())], scenario="one")
+    put_run(tmp_path / "nobody's/one", [log(events())], scenario="one")
+    for runs in ("runs", "stated"):
+        drift = dsh_lake.fixtures_drift(tmp_path / "tree", tmp_path / runs)
+        assert [(one.scenario, one.run) for one in drift.scenarios] == [
+            ("acp/one", "acp/one/night"),
+            ("sdk/one", "sdk/one/night"),
+        ]
+        assert drift.is_equal
+    # Which of two it is nobody can tell, so it is neither.
+    drift = dsh_lake.fixtures_drift(tmp_path / "tree", tmp_path / "nobody's")
+    assert [one.roles[0].status for one in drift.scenarios] == ["missing", "missing", "added"]
+    # One against one needs no names.
+    assert dsh_lake.fixtures_drift(tmp_path / "tree/acp/one", tmp_path / "runs/sdk").is_equal
+
+
 def test_roots_come_before_children_then_by_time(tmp_path):
     """The order of a harvest, whatever the folders are called."""
     first, second = ("ffffffff-0000-4000-8000-00000000000" + digit for digit in "12")
@@ -391,6 +411,26 @@ def test_expected_outputs_are_compared_where_both_sides_have_them(tmp_path):
     ]
 
 
+def test_prompts_and_schemas_of_a_run_are_compared_with_those_that_the_fixture_keeps(tmp_path):
+    folder = put_fixture(tmp_path / "tree/session/one", [log(events())])
+    (folder / "system-prompt.expected.md").write_text("You are a harness.\n")
+    schemas = {"initial": [{"name": "bash", "description": "runs"}], "changes": []}
+    (folder / "tool-schemas.expected.json").write_text(json.dumps(schemas, indent=2) + "\n")
+    run = tmp_path / "runs/one"
+    put_run(run, [log(events())], scenario="one")
+    assert dsh_lake.fixtures_drift(tmp_path / "tree", tmp_path / "runs").is_equal
+    (folder / "system-prompt.expected.md").write_text("You are a harness!\n")
+    (folder / "tool-schemas.expected.json").write_text(
+        json.dumps({**schemas, "initial": []}, indent=2) + "\n"
+    )
+    drift = dsh_lake.fixtures_drift(tmp_path / "tree", tmp_path / "runs")
+    assert [(one.name, one.cause) for one in drift.scenarios[0].differing] == [
+        ("system-prompt.expected.md", "output-changed"),
+        ("tool-schemas.expected.json", "output-changed"),
+    ]
+    assert drift.exit_code == 2
+
+
 def test_a_retained_scenario_is_compared_with_what_the_writer_gives_today(tmp_path):
     folder = put_fixture(tmp_path / "tree/session/one", [log(events()[:-6])])
     (folder / "writer.expected.jsonl").write_text(log(events()), "utf-8")
@@ -450,6 +490,17 @@ def signed(drift, scenario, turned=False):
             digests = tuple(row[f"{side}_sha256"] for side in sides)
             found.append((change, row["type"], sorted(told), row["members"], digests))
     return sorted(found, key=repr)
+
+
+def test_ids_that_a_migration_makes_of_a_session_are_no_change(tmp_path):
+    """An old log gets a system message whose id is a digest of the session's."""
+    old = rows(v0_header(), *v0_events())
+    for name, text in (("a", old), ("b", old.replace(SESSION, CHILD))):
+        (tmp_path / name / "session/one").mkdir(parents=True)
+        (tmp_path / name / "session/one/session.jsonl").write_text(text, "utf-8")
+    drift = dsh_lake.fixtures_drift(tmp_path / "a", tmp_path / "b")
+    assert drift.scenarios[0].compared_by == "normalized"
+    assert (causes(drift), drift.exit_code) == (["migration-ids"], 0)
 
 
 def test_renaming_every_id_and_path_changes_nothing(sides):
