@@ -8,7 +8,7 @@ import re
 from html import unescape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dsh_lake
@@ -105,6 +105,7 @@ HOSTILE_TEXT = st.text(
 )
 
 
+@example("</style></script>\"'><!-- {{7*7}} {% x %} &lt; \u202e")
 @given(HOSTILE_TEXT)
 def test_any_text_on_a_page_is_text(text: str) -> None:
     columns = [Column("name"), Column("command", is_code=True)]
@@ -132,6 +133,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@example(["</script>", "<!--", "<script>", "&lt;", "\u2028"])
 @given(JSON_VALUES)
 @settings(max_examples=50)
 def test_data_for_scripts_are_the_same_data_and_cannot_leave_their_script(value: object) -> None:
@@ -141,6 +143,7 @@ def test_data_for_scripts_are_the_same_data_and_cannot_leave_their_script(value:
     assert not set(text) & set("<>&")
 
 
+@example("&amp; <b> \\`*_[]#|~$ https://x.y www.x.y a@b.c")
 @given(HOSTILE_TEXT)
 def test_plain_markdown_reads_back_as_the_text(text: str) -> None:
     """Undone by the rules of CommonMark: entities and backslash escapes."""

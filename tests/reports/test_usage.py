@@ -140,7 +140,9 @@ def test_parts_of_a_period_add_up_to_the_whole(demo: DemoLake, demo_page: Parsed
     middle = days[len(days) // 2]
     parts = [page_of(demo.lake, until=middle), page_of(demo.lake, since=date.fromisoformat(middle))]
     for heading, name in (("tool", "likely range"), ("began", "turns"), ("model", "provider")):
-        for column in {"calls", "errors", "tokens", "turns"} & set(demo_page.table(heading, name)[0]):
+        for column in {"calls", "tool calls", "model calls", "errors", "tokens", "turns"} & set(
+            demo_page.table(heading, name)[0]
+        ):
             whole, *shares = (
                 sum(number(row[column]) for row in page.table(heading, name)) for page in (demo_page, *parts)
             )
