@@ -16,7 +16,7 @@ check: $(READY) ## lint, types, layers and tests, in a virtual environment made 
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test: $(READY) ## the tests alone; T="tests/frames -k torn" to choose
 	$(BIN)/python -m pytest $(T)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 import dsh_lake
-from cli.runs import Cli, started
+from cli.runs import Cli
 
 COMMANDS = ("scan", "sessions", "show", "sql", "views", "doctor", "compact")
 
@@ -45,17 +43,6 @@ def test_each_command_is_a_public_function_of_its_name() -> None:
 
 def test_the_version(cli: Cli) -> None:
     assert cli("--version").text == f"dsh-lake {dsh_lake.__version__}\n"
-
-
-def test_help_is_there_at_once() -> None:
-    times = []
-    for _ in range(3):
-        before = time.perf_counter()
-        with started(["--help"]) as process:
-            process.communicate()
-        assert process.returncode == 0
-        times.append(time.perf_counter() - before)
-    assert min(times) < 0.3
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
