@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dsh_lake.drift.leaves import record_of
-from dsh_lake.drift.sidecars import sidecars_of
+from dsh_lake.drift.sidecars import sidecar_names, sidecars_of
 from dsh_lake.drift.sides import Scenario
 from dsh_lake.drift.tabled import tabled_log
 from dsh_lake.errors import FixtureError
@@ -124,12 +124,13 @@ def _outputs(expected: Scenario, actual: Scenario) -> list[Part]:
 
 def _sidecars(expected: Scenario, actual: Scenario, texts: Sequence[str]) -> Iterator[Part]:
     """Prompts and schemas that the fixture keeps, against those of the run."""
-    cwd = actual.cwd or _cwd(texts[0]) if texts else ""
+    kept = {path.name: path for path in sorted(expected.folder.glob("*.expected.*")) if path.is_file()}
+    if not kept.keys() & sidecar_names(len(texts)):
+        return
+    cwd = actual.cwd or _cwd(texts[0])
     found = sidecars_of(texts, Normalizer(Context(cwd, actual.cwd_aliases)))
-    for name, text in sorted(found.items()):
-        path = expected.folder / name
-        if path.is_file():
-            yield Part(None, name, _lines(expected.text(path)), _lines(text))
+    for name in sorted(kept.keys() & found.keys()):
+        yield Part(None, name, _lines(expected.text(kept[name])), _lines(found[name]))
 
 
 def _cwd(log: str) -> str:

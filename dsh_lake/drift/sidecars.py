@@ -39,6 +39,12 @@ def sidecars_of(logs: Sequence[str], normalizer: Normalizer) -> dict[str, str]:
     return found
 
 
+def sidecar_names(roles: int) -> set[str]:
+    """The file names that sidecars of so many roles may have."""
+    children = range(1, roles)
+    return {PROMPT, SCHEMAS, *map(child_prompt, children), *map(child_schemas, children)}
+
+
 def _joined(prompts: Sequence[str]) -> str:
     first, *later = prompts
     changes = (

@@ -12,13 +12,12 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 
 from dsh_lake.connection import read_session
 from dsh_lake.errors import FixtureError
 from dsh_lake.fixtures.normalize import scrub_record, without_clocks
-from dsh_lake.fixtures.rows import stringify
+from dsh_lake.fixtures.rows import parse, stringify
 from dsh_lake.fixtures.strings import Context, Normalizer
 
 _TURNS = frozenset({"turn/start", "turn/end", "step/start", "step/end"})
@@ -67,11 +66,12 @@ def _rows(tables: dict[str, pa.Table], with_all: bool) -> Iterator[Placed]:
     texts: dict[tuple[int, int], str] = {}
     for event in tables["events"].select(["line", "seq", "type", "turn", "step", "data"]).to_pylist():
         place = (event["line"], event["seq"] or 0)
-        data = msgspec.json.decode(event["data"]) if event["data"] else None
+        data = parse(event["data"]) if event["data"] else None
         if event["type"].endswith("/message") or event["type"] == "tool/result":
             texts[place] = "" if event["type"] == "system/message" else "\n".join(_texts(data))
         elif event["type"] in _TURNS:
-            yield (*place, 0), _line(event["type"], {name: event[name] for name in ("turn", "step")})
+            reason = {"reason": data["reason"]} if isinstance(data, dict) and "reason" in data else {}
+            yield (*place, 0), _line(event["type"], {"turn": event["turn"], "step": event["step"], **reason})
         elif with_all and event["type"] not in ("tool/call", "assistant/chunk"):
             record = without_clocks(_line(event["type"], data))
             scrub_record(record, True)

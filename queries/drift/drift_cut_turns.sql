@@ -20,9 +20,18 @@ with endings as (
 
 cut as (
     select pair, part, turn
-    from endings
+    from (
+        select
+            *,
+            -- A turn without an end is the last one of a session that was killed.
+            case
+                when reason is not null then reason = 'interrupted'
+                else turn = max(turn) over (partition by pair, part, side)
+            end as is_cut
+        from endings
+    ) as told
     group by all
-    having count(*) = 2 and bool_and(coalesce(reason, 'interrupted') = 'interrupted')
+    having count(*) = 2 and bool_and(is_cut)
 ),
 
 steps as (
