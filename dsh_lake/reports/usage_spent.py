@@ -53,7 +53,7 @@ def spent_section(facts: UsageFacts) -> Section:
         "Models are billed by the token, at different prices for what is new to them (input), what they "
         "find in their cache (cache read), what is put there (cache write) and what they write (output).",
     ]
-    by_time = [*charts, _day_table(facts)] if facts.days else []
+    by_time: list[Chart | Table] = [*charts, _day_table(facts)] if facts.days else []
     return Section("Tokens and cost", sentences, [*by_time, _model_table(facts)])
 
 
