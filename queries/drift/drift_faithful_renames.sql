@@ -3,11 +3,11 @@
 -- needs: drift_renames, drift.leaves
 -- An id of a background job has to be one: the event that registers it says so, as does its spelling.
 with used as (
-    select pair, kind, expected, actual
-    from drift_renames
-    -- Of what the stream hides, the place alone tells what it stands for.
-    where kind <> 'other'
-    group by all
+    select
+        pair, kind, expected, actual,
+        count(*) over (partition by pair, kind, expected) as partners,
+        count(*) over (partition by pair, kind, actual) as counterparts
+    from (select distinct pair, kind, expected, actual from drift_renames where kind <> 'other') as pairs
 ),
 
 claimed as (
@@ -24,9 +24,4 @@ where
         (u.pair, u.expected) in (select (c.pair, c.id) from claimed as c)
         and (u.pair, u.actual) in (select (c.pair, c.id) from claimed as c)
     ))
-    and not exists (
-        select 1 from used as o
-        where
-            o.pair = u.pair and o.kind = u.kind
-            and ((o.expected = u.expected and o.actual <> u.actual) or (o.actual = u.actual and o.expected <> u.expected))
-    )
+    and u.partners = 1 and u.counterparts = 1
