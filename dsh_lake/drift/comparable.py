@@ -74,22 +74,23 @@ def compare(expected: Scenario, actual: Scenario) -> Compared:
     logs = (actual.is_run and expected.writer_logs) or expected.logs
     sides = ((expected, logs), (actual, actual.logs))
     texts = [[scenario.text(path) for path in paths] for scenario, paths in sides]
+    is_repeated = texts[0] == texts[1] and expected.context == actual.context
+
+    def both(lines_of: Callable[[int], list[str]]) -> list[list[str]]:
+        first = lines_of(0)
+        return [first, first if is_repeated else lines_of(1)]
+
     try:
-        normalized = [_normalized(expected, texts[0])]
-        is_repeated = texts[0] == texts[1] and expected.context == actual.context
-        normalized.append(normalized[0] if is_repeated else _normalized(actual, texts[1]))
+        normalized = both(lambda side: _normalized(sides[side][0], texts[side]))
     except FixtureError as error:
         result.note, result.compared_by = str(error), "tables"
         are_alike = _generations(texts[0]) == _generations(texts[1])
-        normalized = [
-            [tabled_log(path, scenario.cwd, scenario.cwd_aliases, with_all=are_alike) for path in paths]
-            for scenario, paths in sides
-        ]
+        normalized = both(lambda side: _tabled(*sides[side], with_all=are_alike))
     for role in range(max(map(len, normalized))):
         first, second = (_lines(side[role]) if role < len(side) else None for side in normalized)
         result.parts.append(Part(role, f"session {role}", first, second))
     result.parts += _outputs(expected, actual)
-    if actual.is_run and not expected.is_run:
+    if actual.is_run and not expected.is_run and result.compared_by == "normalized":
         result.parts += _sidecars(expected, actual, texts[1])
     _compare_workspaces(result, expected, actual)
     return result
@@ -97,6 +98,10 @@ def compare(expected: Scenario, actual: Scenario) -> Compared:
 
 def _normalized(scenario: Scenario, texts: Sequence[str]) -> list[str]:
     return normalize_scenario(texts, cwd=scenario.cwd, cwd_aliases=scenario.cwd_aliases, native_writer=True)
+
+
+def _tabled(scenario: Scenario, paths: Sequence[Path], *, with_all: bool) -> list[str]:
+    return [tabled_log(path, scenario.cwd, scenario.cwd_aliases, with_all=with_all) for path in paths]
 
 
 def _generations(texts: Sequence[str]) -> set[str | None]:
