@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dsh_lake.query import view as view
     from dsh_lake.query import views as views
     from dsh_lake.reconcile import reconcile as reconcile
+    from dsh_lake.redact_check import redact_check as redact_check
     from dsh_lake.reports.drift import report_drift as report_drift
     from dsh_lake.reports.usage import report_usage as report_usage
     from dsh_lake.scan import scan as scan
@@ -55,6 +56,7 @@ _HOMES = {
     "fixtures_normalize": "dsh_lake.fixtures.log_files",
     "read_session": "dsh_lake.connection",
     "reconcile": "dsh_lake.reconcile",
+    "redact_check": "dsh_lake.redact_check",
     "report_drift": "dsh_lake.reports.drift",
     "report_usage": "dsh_lake.reports.usage",
     "scan": "dsh_lake.scan",
@@ -79,6 +81,7 @@ __all__ = [
     "fixtures_normalize",
     "read_session",
     "reconcile",
+    "redact_check",
     "report_drift",
     "report_usage",
     "scan",

@@ -38,7 +38,7 @@ class CheckedLake(NamedTuple):
         found: dict[str, list[CheckRemark]] = {name: [] for name in self.names}
         for remark in self.remarks:
             found[remark.code].append(remark)
-        return [(_case(name, remarks), remarks) for name, remarks in found.items()]
+        return [(_case(f"{self.suite}/{name}", name, remarks), remarks) for name, remarks in found.items()]
 
 
 def checked_lake(result: Mapping[str, Any]) -> CheckedLake:
@@ -54,8 +54,8 @@ def _remark(finding: Mapping[str, Any]) -> CheckRemark:
     return CheckRemark(path, finding["severity"], finding["check"], place + finding["message"], line)
 
 
-def _case(name: str, remarks: Sequence[CheckRemark]) -> CheckCase:
+def _case(path: str, name: str, remarks: Sequence[CheckRemark]) -> CheckCase:
     faults = sum(remark.severity == "fail" for remark in remarks)
     if not faults:
-        return CheckCase(f"checks/{name}", "sound", None, None)
-    return CheckCase(f"checks/{name}", "invalid", name, f"{faults:,} findings")
+        return CheckCase(path, "sound", None, None)
+    return CheckCase(path, "invalid", name, f"{faults:,} findings")
