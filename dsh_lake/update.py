@@ -16,7 +16,7 @@ from dsh_lake.ingest.parts import Part
 from dsh_lake.ingest.text import TextLimits
 from dsh_lake.ingest.workers import Mapper, OnRead, PartTarget, processes
 from dsh_lake.lake import Lake, Snapshot, Writer
-from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION
+from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION, stored_schema
 from dsh_lake.sources import Discovery, DiscoveryFinding, actual_path, discover, printable
 
 Summarise = Callable[["Update"], Mapping[str, Any]]
@@ -214,11 +214,24 @@ class _Scan:
             "has_content": options.with_content,
             "schema_version": SCHEMA_VERSION,
         }
+        if self._is_switch and not options.with_content:
+            parts, replace = [*parts, self._history_without_findings()], [*replace, "scans"]
         snapshot = writer.commit(parts, row, replace=replace)
         if self._is_switch and not options.with_content:
             # Whoever asks for a lake without content does not want the old one kept beside it.
             writer.lake.delete_old(0)
         return result, snapshot
+
+    def _history_without_findings(self) -> Part:
+        """The rows of earlier scans without their summaries: the findings in them may quote what was read."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        snapshot = self._writer.snapshot
+        files = snapshot.files["scans"] if snapshot else ()
+        rows = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
+        bare = [{**row, "counts": None} for row in rows]
+        return self._writer.write_table("scans", pa.Table.from_pylist(bare, schema=stored_schema("scans")))
 
     def _counts_before(self) -> Mapping[str, Any] | None:
         before = self._writer.last_scan()

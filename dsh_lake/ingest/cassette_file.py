@@ -64,7 +64,9 @@ class _CassetteFile:
         elif line.line == 1:
             self._header = line
         for fault in line.faults:
-            sink.rows["cassette_faults"].append(fault_row(fault, line.physical_line))
+            sink.rows["cassette_faults"].append(
+                fault_row(fault, line.physical_line, with_content=sink.with_content)
+            )
         if line.line % _RELIEF_LINES == 0:
             sink.relieve(state.offset - self._relieved_at)
             self._relieved_at = state.offset
@@ -76,10 +78,13 @@ class _CassetteFile:
         line = self._header
         header = line.facts if line is not None and isinstance(line.facts, Header) else None
         physical_line = line.physical_line if line is not None else None
-        row = cassette_row(header or Header(), physical_line, sink.with_content)
+        is_sound = line is not None and not line.faults
+        row = cassette_row(
+            header or Header(), physical_line, is_sound=is_sound, with_content=sink.with_content
+        )
         sink.rows["cassettes"].append(row)
         if line is None:
-            sink.rows["cassette_faults"].append(fault_row(EMPTY_CASSETTE, None))
+            sink.rows["cassette_faults"].append(fault_row(EMPTY_CASSETTE, None, with_content=True))
         sink.relieve(status.st_size - self._relieved_at)
         state.decoded_bytes = state.good_frame_bytes = status.st_size
         faulty = {fault.code for fault in line.faults} if line is not None else set()
