@@ -187,14 +187,16 @@ _DECLARED: Mapping[str, Mapping[Treatment, str]] = {
     },
 }
 
+_SHADOWED = """'shadowedSeqs', from_json(parsable(data), '{"shadowedSeqs":["BIGINT"]}').shadowedSeqs"""
+
 DATA_MEMBERS: Mapping[str, str] = {
-    "compaction/summary": "'shadowedSeqs', from_json(data, '{\"shadowedSeqs\":[\"BIGINT\"]}').shadowedSeqs",
-    "compaction/prune": "'shadowedSeqs', from_json(data, '{\"shadowedSeqs\":[\"BIGINT\"]}').shadowedSeqs",
-    "subagent/catalog": "'childId', hashed(data ->> '$.childId')",
-    "subagent/descriptor": "'mode', kept_word(data ->> '$.mode'), "
-    "'provider', kept_word(data ->> '$.provider'), 'label', masked(data ->> '$.label')",
-    "tool/call": "'name', kept_name(data ->> '$.name')",
-    "turn/end": "'reason', json_object('kind', kept_word(data ->> '$.reason.kind'))",
+    "compaction/summary": _SHADOWED,
+    "compaction/prune": _SHADOWED,
+    "subagent/catalog": "'childId', hashed(parsable(data) ->> '$.childId')",
+    "subagent/descriptor": "'mode', kept_word(parsable(data) ->> '$.mode'), "
+    "'provider', kept_word(parsable(data) ->> '$.provider'), 'label', masked(parsable(data) ->> '$.label')",
+    "tool/call": "'name', kept_name(parsable(data) ->> '$.name')",
+    "turn/end": "'reason', json_object('kind', kept_word(parsable(data) ->> '$.reason.kind'))",
 }
 """What stays of the data of these types of events, since views ask for it: members and values in SQL."""
 

@@ -14,7 +14,7 @@ with rounds as (
 last_rounds as (select source_id, max(number) as number from rounds group by source_id),
 
 compactions as (
-    select s.source_id, e.line, from_json(e.data, '{"shadowedSeqs":["BIGINT"]}').shadowedSeqs as seqs
+    select s.source_id, e.line, from_json(parsable(e.data), '{"shadowedSeqs":["BIGINT"]}').shadowedSeqs as seqs
     from stored.events as e
     inner join source_status as s on e.source_key = s.source_key and e.batch between s.first_batch and s.last_batch
     where s.is_counted and not e.is_tail and e.type in ('compaction/summary', 'compaction/prune')

@@ -3,13 +3,13 @@
 -- needs: sessions, events, messages
 -- prompt is the first own message that is no injected context, output the last answer of the last turn: content
 -- blocks as JSON, null where there is none. called_at is the tool call after which the parent listed the child;
--- parents list children since format 3.
+-- parents list children since format 3. Half a character is U+FFFD in them.
 with children as (
     select s.* from sessions as s where s.origin = 'subagent'
 ),
 
 own as (
-    select e.source_id, e.line, e.seq, e.type, e."at", e.turn, e.data
+    select e.source_id, e.line, e.seq, e.type, e."at", e.turn, parsable(e.data) as data
     from events as e
     semi join children as c using (source_id)
     where not e.is_inherited and not e.is_recovered
@@ -48,14 +48,14 @@ ended as (
 
 listed as (
     select
-        p.session_id as parent_session_id, json_extract_string(l.data, '$.childId') as session_id,
+        p.session_id as parent_session_id, json_extract_string(parsable(l.data), '$.childId') as session_id,
         max(c."at") as called_at
     from events as l
     inner join sessions as p using (source_id)
     inner join events as c on c.source_id = l.source_id and c.type = 'tool/call' and c.seq < l.seq
     where l.type = 'subagent/catalog' and not l.is_inherited
-        and (json_extract_string(c.data, '$.name') in ('subagent', 'subagent_fork', 'workflow'))
-    group by p.session_id, json_extract_string(l.data, '$.childId')
+        and (json_extract_string(parsable(c.data), '$.name') in ('subagent', 'subagent_fork', 'workflow'))
+    group by p.session_id, json_extract_string(parsable(l.data), '$.childId')
 )
 
 select
