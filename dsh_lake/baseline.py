@@ -177,7 +177,7 @@ def _fetch(connection: Connection, query: str) -> list[dict[str, Any]]:
     try:
         return fetch_rows(connection, query)
     except QueryFailed as error:
-        raise UsageError(f"the time zone cannot be used: {error}") from error
+        raise UsageError(f"the time zone cannot be used: {str(error).splitlines()[0]}") from error
 
 
 def _workspace(connection: Connection, wanted: str | None) -> str | None:

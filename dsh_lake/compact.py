@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dsh_lake.errors import UsageError
 from dsh_lake.ingest.parts import Part, PartLimits, part_files
 from dsh_lake.lake import Lake, Snapshot, Writer, default_lake
 from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION
@@ -25,6 +26,8 @@ from dsh_lake.views import CatalogBuilder
 KEEP_DAYS = 7.0
 _SMALL_BYTES = PartLimits().file_bytes // 2
 _BATCH_ROWS = 8192
+_MOST_DAYS = 36_500
+"""A hundred years, more than any archive is old; far more than the table format can count in hours fails."""
 _ROW_COLUMNS = ["source_key", "batch", "is_tail"]
 
 
@@ -41,9 +44,12 @@ def compact(lake: str | os.PathLike[str] | None = None, *, keep_days: float = KE
         state; ``deleted_files`` and ``deleted_bytes`` from disk.
 
     Raises:
+        UsageError: there are no such days.
         NotALake: there is no lake.
         LakeBusy: another process is writing it.
     """
+    if not 0 <= keep_days <= _MOST_DAYS:
+        raise UsageError(f"{keep_days:g} days cannot be kept: give 0 to {_MOST_DAYS:,}")
     target = Lake(lake if lake is not None else default_lake())
     target.require()
     with target.writing() as writer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -101,7 +102,10 @@ def opened(output: Path | None) -> Iterator[Target]:
         sys.stdout.buffer.flush()
         return
     folder, name = os.path.split(os.path.abspath(output))
-    descriptor, unfinished = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    with _named(output):
+        if os.path.isdir(output):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        descriptor, unfinished = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
     try:
         with open(descriptor, "wb") as sink:
             yield Target(sink, None)
@@ -111,6 +115,15 @@ def opened(output: Path | None) -> Iterator[Target]:
         with suppress(OSError):
             os.unlink(unfinished)
         raise
+
+
+@contextmanager
+def _named(output: Path) -> Iterator[None]:
+    """Errors name the file that was asked for, not the unfinished one beside it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(output)) from error
 
 
 def _umask() -> int:

@@ -182,8 +182,9 @@ def test_the_figures_of_the_first_report(tmp_path: Path) -> None:
     ],
 )
 def test_what_makes_no_sense_is_said(options: dict[str, str], message: str, demo: DemoLake) -> None:
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(UsageError, match=message) as raised:
         measured(demo, **options)
+    assert len(str(raised.value).splitlines()) == 1
 
 
 def test_there_has_to_be_a_lake(tmp_path: Path) -> None:

@@ -52,6 +52,10 @@ def test_a_usage_error_is_1_and_names_the_help(arguments: list[str], reason: str
         (["show", "/no/such/file#L1"], "no such file"),
         (["views", "nope"], "no table or view is called 'nope'"),
         (["compact"], "no lake here"),
+        (["compact", "--keep", "inf"], "inf days cannot be kept"),
+        (["compact", "--keep", "1e300"], "1e+300 days cannot be kept"),
+        (["views", "-o", "/no/such/folder/views.json"], "error: /no/such/folder/views.json: No such file"),
+        (["views", "-o", "/tmp"], "error: /tmp: Is a directory"),
     ],
 )
 def test_work_that_cannot_be_done_is_1(arguments: list[str], reason: str, cli: Cli) -> None:
