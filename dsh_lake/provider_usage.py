@@ -75,7 +75,9 @@ def read_provider_usage(path: Path) -> ProviderUsage:
     try:
         with path.open(encoding="utf-8-sig", newline="") as text:
             return _read(csv.reader(text, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error, _Unusable) as error:
+    except OSError as error:
+        raise UnreadableSource(str(path), error.strerror or str(error)) from error
+    except (UnicodeDecodeError, csv.Error, _Unusable) as error:
         raise UnreadableSource(str(path), str(error)) from error
 
 
