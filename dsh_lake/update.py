@@ -122,8 +122,9 @@ class _Scan:
         has, wants = ("with", "without") if snapshot.has_content else ("without", "with")
         if not options.read_all:
             raise VersionMismatch(
-                f"this lake is kept {has} content and the scan asks for one {wants}: scan into another lake "
-                f"(--lake), or rewrite this one with --full"
+                f"this lake is kept {has} content and the scan asks for one {wants}: "
+                f"{'scan with --no-content, ' if has == 'without' else ''}scan into another lake (--lake), "
+                f"or rewrite this one with --full"
             )
         found = {printable(file.path) for file in self._files}
         if left_out := [path for path in self._known if path not in found]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -10,12 +9,9 @@ from typing import Any
 
 import pytest
 
-import dsh_lake
-from demo_lake import make
 from dsh_lake.views import Connection
-from tests.corpus import CORPUS
+from scanned_homes import ALL_HOMES, HOMES, name_of, scanned_home
 
-HOMES = sorted(path.parent for path in (CORPUS / "sessions").glob("*/*/ground_truth.json"))
 GRAINS = (
     "usage_overall",
     "usage_by_day",
@@ -32,22 +28,11 @@ TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning", "total")
 COSTS = ("input_cost", "output_cost", "cache_read_cost", "cache_write_cost", "cost")
 
 
-@pytest.fixture(
-    scope="module",
-    params=["demo", *HOMES],
-    ids=lambda home: home if isinstance(home, str) else "-".join(home.parts[-2:]),
-)
-def scanned(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Connection, dict[str, Any]]]:
+@pytest.fixture(scope="module", params=[None, *HOMES], ids=name_of)
+def scanned(request: pytest.FixtureRequest) -> tuple[Connection, dict[str, Any]]:
     """A connection to the lake of a home, and the summary of its scan."""
-    folder = tmp_path_factory.mktemp("usage")
-    if request.param == "demo":
-        summary = make(folder).summary
-    else:
-        summary = dsh_lake.scan(request.param, lake=folder / "lake", jobs=1)
-    with dsh_lake.connect(folder / "lake") as connection:
-        yield connection, summary
+    known = scanned_home(request.param)
+    return known.connection, known.summary
 
 
 Scanned = tuple[Connection, dict[str, Any]]
@@ -126,4 +111,4 @@ def test_every_call_costs_what_the_published_prices_say(scanned: Scanned) -> Non
 
 
 def test_there_are_homes_to_compare_with(shared: Path) -> None:
-    assert len(HOMES) >= 29
+    assert len(ALL_HOMES) >= 29

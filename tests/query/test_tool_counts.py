@@ -5,52 +5,26 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import dsh_lake
-from corpus import CORPUS, TORTURE
-from demo_home import write_home
+from corpus import TORTURE
 from dsh_lake import sqlassets
 from dsh_lake.records.session import KNOWN_TYPES
-from dsh_lake.views import Connection
+from scanned_homes import HOMES, Scanned, name_of, scanned_home
 
-HOMES = sorted(path.parent for path in (CORPUS / "sessions").glob("*/*/sessions"))
-HOMES += [TORTURE] if TORTURE.is_dir() else []
+TRIED = [*HOMES, *([TORTURE] if TORTURE.is_dir() else [])]
 
 PER_TOOL = ("tool_errors", "tool_health", "tool_result_sizes", "tool_context_carry", "shell_exits")
 """Views with a row for each tool and a column ``calls``; the last leaves out tools without exit codes."""
 
 
-class Scanned:
-    """A home, what scan says of it, and its lake."""
-
-    def __init__(self, home: Path, folder: Path) -> None:
-        self.home = home
-        self.summary: dict[str, Any] = dsh_lake.scan(home, lake=folder / "lake", jobs=1)
-        self.connection: Connection = dsh_lake.connect(folder / "lake")
-
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
-        return self.connection.execute(query).fetchall()
-
-    def counts(self, query: str) -> Counter[Any]:
-        """Of a name and a number a row; what is none is left out."""
-        return Counter({name: number for name, number in self.rows(query) if number})
-
-
-@pytest.fixture(scope="module", params=[None, *HOMES], ids=lambda home: home and "/".join(home.parts[-2:]))
-def scanned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scanned]:
-    """The demo home, and every home of the corpus."""
-    folder, home = tmp_path_factory.mktemp("tools"), request.param
-    if home is None:
-        home = folder / "home"
-        write_home(home)
-    made = Scanned(home, folder)
-    yield made
-    made.connection.close()
+@pytest.fixture(scope="module", params=[None, *TRIED], ids=name_of)
+def scanned(request: pytest.FixtureRequest) -> Scanned:
+    """The demo home, every home of the corpus, and the torture files."""
+    return scanned_home(request.param)
 
 
 def test_calls_are_the_same_in_all_views(scanned: Scanned) -> None:

@@ -3,50 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-import dsh_lake
-from corpus import CORPUS, load
-from demo_home import write_home
-from dsh_lake.views import Connection
-
-HOMES = sorted(path.parent for path in (CORPUS / "sessions").glob("*/*/sessions"))
+from corpus import load
+from scanned_homes import HOMES, Scanned, name_of, scanned_home
 
 
-class Scanned:
-    """A home, what scan says of it, and its lake."""
-
-    def __init__(self, home: Path, folder: Path) -> None:
-        self.home = home
-        self.summary: dict[str, Any] = dsh_lake.scan(home, lake=folder / "lake", jobs=1)
-        self.connection: Connection = dsh_lake.connect(folder / "lake")
-
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
-        return self.connection.execute(query).fetchall()
-
-    def row(self, query: str) -> tuple[Any, ...]:
-        (only,) = self.rows(query)
-        return only
-
-    def counts(self, query: str) -> Counter[Any]:
-        """Of a name and a number a row; what is none is left out."""
-        return Counter({name: number for name, number in self.rows(query) if number})
-
-
-@pytest.fixture(scope="module", params=[None, *HOMES], ids=lambda home: home and "/".join(home.parts[-2:]))
-def scanned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scanned]:
+@pytest.fixture(scope="module", params=[None, *HOMES], ids=name_of)
+def scanned(request: pytest.FixtureRequest) -> Scanned:
     """The demo home, and every home of the corpus."""
-    folder, home = tmp_path_factory.mktemp("turns"), request.param
-    if home is None:
-        home = folder / "home"
-        write_home(home)
-    made = Scanned(home, folder)
-    yield made
-    made.connection.close()
+    return scanned_home(request.param)
 
 
 def _own(scanned: Scanned, table: str, *types: str) -> int:
