@@ -14,7 +14,7 @@ PROJECT_ROOT = Path(__file__).resolve().parent.parent
 # No deadline: how long an example takes depends on the machine, not on the code.
 settings.register_profile("local", deadline=None)
 # In CI the same examples every time, and few enough that the suite stays quick.
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=25)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 

@@ -48,7 +48,7 @@ def options_of(command: object) -> Iterator[str]:
 def test_the_table_of_commands_has_every_command(
     name: str, commands: dict[str, typer.core.TyperCommand], project_root: Path
 ) -> None:
-    rows = re.findall(r"^\| `([a-z]+)[^`]*` \|", (project_root / name).read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z-]+)[^`]*` \|", (project_root / name).read_text("utf-8"), re.MULTILINE)
     assert sorted(rows) == sorted(commands)
 
 

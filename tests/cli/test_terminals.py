@@ -140,7 +140,7 @@ def test_a_bar_is_shown_while_files_are_read(demo: DemoLake, tmp_path: Path) -> 
     assert (code, seen) == (0, b"")
 
 
-@pytest.mark.parametrize(("columns", "left_out"), [(80, "workspace, model, cost"), (120, "")])
+@pytest.mark.parametrize(("columns", "left_out"), [(80, "workspace, model, cost (USD)"), (120, "")])
 def test_a_table_fits_the_terminal_and_its_numbers_are_whole(
     columns: int, left_out: str, demo: DemoLake
 ) -> None:
