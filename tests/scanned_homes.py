@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import shutil
 import tempfile
 from collections import Counter
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import dsh_lake
-from corpus import CORPUS
+from corpus import CORPUS, THOROUGH
 from demo_home import write_home
 from dsh_lake.views import Connection
 
@@ -22,13 +21,10 @@ _KINDS = ("0.1.2rc1/subagents", "0.1.5rc1/compaction", "0.2.1rc2/errors", "0.2.1
 
 
 def _chosen() -> list[Path]:
-    """All homes as one lake, and one home of each kind; each home for itself with ``DSH_LAKE_ALL_HOMES=1``,
-    which takes minutes."""
+    """All homes as one lake, and one home of each kind; each home for itself with ``DSH_LAKE_THOROUGH=1``."""
     if not ALL_HOMES:
         return []
-    each = (
-        ALL_HOMES if os.environ.get("DSH_LAKE_ALL_HOMES") else [CORPUS / "sessions" / kind for kind in _KINDS]
-    )
+    each = ALL_HOMES if THOROUGH else [CORPUS / "sessions" / kind for kind in _KINDS]
     return [CORPUS / "sessions", *each]
 
 

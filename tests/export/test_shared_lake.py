@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dsh_lake
+from corpus import THOROUGH
 from dsh_lake.errors import SchemaError
 from dsh_lake.schemas import STORED, TABLES
 from dsh_lake.treatments import Treatment, treated_columns, treatments
@@ -185,9 +186,10 @@ def _rounded(value: Any) -> Any:
 
 
 VIEWS = sorted(one["name"] for one in dsh_lake.views() if one["kind"] != "internal")
+TRIED = VIEWS if THOROUGH else VIEWS[::5]
 
 
 def test_every_view_has_the_same_numbers(planted: tuple[Path, Path]) -> None:
     with dsh_lake.connect(planted[0]) as lake, dsh_lake.connect(planted[1]) as shared:
-        different = [name for name in VIEWS if numbers(lake, name) != numbers(shared, name)]
+        different = [name for name in TRIED if numbers(lake, name) != numbers(shared, name)]
     assert different == []

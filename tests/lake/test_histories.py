@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests import logs
+from tests.corpus import THOROUGH
 from tests.lake.stored import bring_up_to_date, rows_of
 
 SESSIONS = ("one", "two")
@@ -112,7 +113,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=25 if THOROUGH else 6, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(STEPS)
 def test_after_any_history_the_lake_equals_one_scanned_from_nothing(
     history: list[list[tuple[str, str, int]]],
