@@ -10,7 +10,7 @@ from typing import Any
 SHARED = Path(os.environ.get("DSH_LAKE_SHARED") or Path(__file__).resolve().parent.parent.parent / "shared")
 CORPUS = SHARED / "corpus"
 THOROUGH = bool(os.environ.get("DSH_LAKE_THOROUGH"))
-"""Whether to try everything on everything, for half an hour, rather than each thing on some."""
+"""Whether to try everything on everything, which takes long, rather than each thing on some."""
 
 
 def load(path: Path) -> Any:
