@@ -1,6 +1,6 @@
 -- doc: Sessions with something in a period, newest first, and what they did and used within it.
 -- grain: one row per session
--- needs: sessions, stored.events, source_status, calls, tool_outcomes, call_results, priced_usage
+-- needs: sessions, stored.events, source_status, calls, call_outcomes, priced_usage
 -- params: from_at, to_at, time_zone, limit
 -- Without a period these are all sessions. Columns all_* are the same on every row: totals that count what the limit
 -- leaves out too.
@@ -24,18 +24,14 @@ called as (
 ),
 
 failed as (
-    select o.source_id, count(*) as tool_errors
-    from tool_outcomes as o
-    left join calls as c
-        on c.source_key = o.source_key and c.call_id = o.call_id and c.call_number = o.call_number
-        and not c.is_recovered
-    left join call_results as r on r.source_key = o.source_key and r.line = o.line and r.seq = o.seq
-    where o.status = 'error' and coalesce(
-        case when c.is_inherited = false then c."at" else r."at" end >= $from_at::timestamptz
-        and case when c.is_inherited = false then c."at" else r."at" end < $to_at::timestamptz,
-        $from_at is null
+    select source_id, count(*) as tool_errors
+    from (
+        select source_id, case when is_called and not is_inherited then called_at else own_at end as "at"
+        from call_outcomes
+        where own_status = 'error'
     )
-    group by o.source_id
+    where coalesce("at" >= $from_at::timestamptz and "at" < $to_at::timestamptz, $from_at is null)
+    group by source_id
 ),
 
 billed as (

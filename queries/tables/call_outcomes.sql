@@ -9,6 +9,7 @@ with answers as not materialized (
         result_chars, exit_code,
         case when not is_inherited then line end as own_line,
         case when not is_inherited then seq end as own_seq,
+        case when not is_inherited then "at" end as own_at,
         case when not is_inherited then status end as own_status,
         case when not is_inherited then error_name end as own_error_name,
         case when not is_inherited then error_code end as own_error_code
@@ -29,8 +30,8 @@ with answers as not materialized (
         unnest(
             arg_max(
                 {
-                    own_line: line, own_seq: seq, own_status: status, own_error_name: error_name,
-                    own_error_code: error_code
+                    own_line: line, own_seq: seq, own_at: "at", own_status: status,
+                    own_error_name: error_name, own_error_code: error_code
                 },
                 (status <> 'interrupted', line, seq)
             ) filter (not is_inherited)
@@ -50,7 +51,7 @@ select
     c.line, c.seq, c."at" as called_at, c.turn, c.step, c.name, c.arguments, c.arguments_sha256,
     c.is_inherited, c.is_recovered,
     a.line as result_line, a.seq as result_seq, a."at" as result_at, a.status, a.error_name, a.error_code,
-    a.result_chars, a.exit_code, a.own_line, a.own_seq, a.own_status, a.own_error_name, a.own_error_code
+    a.result_chars, a.exit_code, a.own_line, a.own_seq, a.own_at, a.own_status, a.own_error_name, a.own_error_code
 from calls as c
 full join answers as a
     on a.source_key = c.source_key and a.call_id = c.call_id
