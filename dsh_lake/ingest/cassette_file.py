@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from dsh_lake.errors import UnreadableSource
-from dsh_lake.ingest.files import FileFacts, FileTask, stat_before_reading
+from dsh_lake.ingest.files import FileFacts, FileTask, facts_of_whole, stat_before_reading
 from dsh_lake.ingest.state import FileState
 from dsh_lake.records.cassette import EMPTY_CASSETTE, CassetteLine, read_cassette
 from dsh_lake.records.cassette_facts import Header, Interaction
@@ -89,26 +89,15 @@ class _CassetteFile:
         state.decoded_bytes = state.good_frame_bytes = status.st_size
         faulty = {fault.code for fault in line.faults} if line is not None else set()
         has_version = header is not None and not faulty & {"unsupported-format", "unsupported-version"}
-        return FileFacts(
-            source_key=source_key,
-            status="failed" if header is None else "partial" if state.rejected_lines else "ok",
+        return facts_of_whole(
+            source_key,
+            status,
+            is_racy=is_racy,
+            state=state,
+            outcome="failed" if header is None else "partial" if state.rejected_lines else "ok",
             code=None,
             message=_message(line is None, header is None, state.rejected_lines),
             stated_version=FORMAT_VERSION if has_version else None,
-            state=state,
-            header=None,
-            notes=(),
-            has_repeated_calls=False,
-            torn_tail_bytes=0,
-            recovered_lines=0,
-            resume=None,
-            prefix_sha256=None,
-            is_continued=False,
-            size_bytes=status.st_size,
-            mtime_ns=status.st_mtime_ns,
-            ctime_ns=status.st_ctime_ns,
-            inode=status.st_ino,
-            is_racy=is_racy,
         )
 
 

@@ -57,6 +57,41 @@ class FileFacts:
     is_racy: bool
 
 
+def facts_of_whole(
+    source_key: int,
+    status: os.stat_result,
+    *,
+    is_racy: bool,
+    state: FileState,
+    outcome: str,
+    code: str | None,
+    message: str | None,
+    stated_version: int | None,
+) -> FileFacts:
+    """The facts of a file that is no session log: read whole each time, without header, tail and remarks."""
+    return FileFacts(
+        source_key=source_key,
+        status=outcome,
+        code=code,
+        message=message,
+        stated_version=stated_version,
+        state=state,
+        header=None,
+        notes=(),
+        has_repeated_calls=False,
+        torn_tail_bytes=0,
+        recovered_lines=0,
+        resume=None,
+        prefix_sha256=None,
+        is_continued=False,
+        size_bytes=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        ctime_ns=status.st_ctime_ns,
+        inode=status.st_ino,
+        is_racy=is_racy,
+    )
+
+
 def stat_before_reading(path: str) -> tuple[os.stat_result, bool]:
     """The status of a file that is about to be opened, and whether it changed so shortly ago that its
     times cannot prove it unchanged later. Taken before: should another file be put in its place

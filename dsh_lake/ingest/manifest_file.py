@@ -9,7 +9,7 @@ import re
 
 from dsh_lake.errors import FixtureError, UnreadableSource
 from dsh_lake.fixtures.manifest import MAX_BYTES, Manifest, parse_manifest
-from dsh_lake.ingest.files import FileFacts, FileTask, stat_before_reading
+from dsh_lake.ingest.files import FileFacts, FileTask, facts_of_whole, stat_before_reading
 from dsh_lake.ingest.state import FileState
 from dsh_lake.tables.scenarios import scenario_row
 from dsh_lake.tables.sink import RowSink
@@ -36,26 +36,15 @@ def read_manifest_file(task: FileTask, sink: RowSink) -> FileFacts:
         fault = _QUOTED.sub("", fault)
     sink.rows["scenarios"].append(scenario_row(manifest, fault, sink.with_content))
     state = FileState(encoding="plain", decoded_bytes=len(content), good_frame_bytes=len(content))
-    return FileFacts(
-        source_key=task.source_key,
-        status="ok" if manifest is not None else "failed",
+    return facts_of_whole(
+        task.source_key,
+        status,
+        is_racy=is_racy,
+        state=state,
+        outcome="ok" if manifest is not None else "failed",
         code=None if manifest is not None else "manifest-invalid",
         message=fault,
         stated_version=None,
-        state=state,
-        header=None,
-        notes=(),
-        has_repeated_calls=False,
-        torn_tail_bytes=0,
-        recovered_lines=0,
-        resume=None,
-        prefix_sha256=None,
-        is_continued=False,
-        size_bytes=status.st_size,
-        mtime_ns=status.st_mtime_ns,
-        ctime_ns=status.st_ctime_ns,
-        inode=status.st_ino,
-        is_racy=is_racy,
     )
 
 

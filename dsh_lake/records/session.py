@@ -28,6 +28,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dsh_lake.records.strict_json import NotJson, TooDeep, member_spans, parse, without_surrogates
+from dsh_lake.records.vocabulary import DIRECT_KINDS, FIRST_PARTY, RENAMED_PLUGINS, SYSTEM_PLUGIN
 
 NEWEST_VERSION = 4
 MAX_COUNT = 2**53 - 1
@@ -496,48 +497,15 @@ def source_kind(source: MessageSource | None, role: str) -> str | None:
     if source.kind != "plugin" or source.plugin is None:
         return source.kind
     plugin = source.plugin
-    if plugin == "@deepseek-ai/dsh-system-prompt":
+    if plugin == SYSTEM_PLUGIN:
         return "system-prompt" if role == "system" else "runtime-context"
-    if plugin in _RENAMED_PLUGINS:
-        return _RENAMED_PLUGINS[plugin]
-    return plugin if plugin in _FIRST_PARTY_PLUGINS else f"plugin:{plugin}"
+    if plugin in RENAMED_PLUGINS:
+        return RENAMED_PLUGINS[plugin]
+    return plugin if plugin in _KEPT_PLUGINS else f"plugin:{plugin}"
 
 
-_RENAMED_PLUGINS = {
-    "compact": "compact-checkpoint",
-    "tools-code-mode": "ptc-mode",
-    "tools-ptc": "ptc-mode",
-    "dsh-compaction-basic": "compact-basic",
-}
-_FIRST_PARTY_PLUGINS = frozenset(
-    [
-        "model-selection",
-        "plan-mode",
-        "time-context",
-        "tmux-context",
-        "user-approval",
-        "repeat-tool-reminder",
-        "tool-cordis",
-        "cordis-host-runner",
-        "tool-goal",
-        "tool-jobs",
-        "hooks-codex",
-        "hooks-claude-code",
-        "schedule",
-        "dsh-session-title-llm",
-        "agent-instructions",
-        "session-reference",
-        "team-message",
-        "goal",
-        "skill-invocation",
-        "skill-catalog",
-        "coordinator",
-        "subagent-report",
-        "subagent-settled",
-        "webhook",
-        "agent-message",
-    ]
-)
+_KEPT_PLUGINS = FIRST_PARTY | DIRECT_KINDS - {"user", "model", "tool"}
+"""Plugins whose name is the kind; one that calls itself a user is none."""
 
 PACKED_KINDS = {
     "text-chunks": (b"text-delta", b"text"),
