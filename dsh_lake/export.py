@@ -7,9 +7,8 @@ lake that it comes from.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from dsh_lake.formats import WRITERS
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.readonly import read_rows
 from dsh_lake.shared_lake import write_shared_lake
+from dsh_lake.whole_files import written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,16 +139,8 @@ def opened_privately(output: str | os.PathLike[str] | IO[bytes], source: Lake) -
         return
     target = Path(os.path.abspath(os.path.expanduser(output)))
     _refuse_inside(target, source)
-    # Made by mkstemp: readable by its owner alone, and that it stays.
-    descriptor, unfinished = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with open(descriptor, "wb") as sink:
-            yield sink
-        os.replace(unfinished, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(unfinished)
-        raise
+    with written_whole(target, is_private=True) as sink:
+        yield sink
 
 
 def _refuse_inside(output: Path, source: Lake) -> None:

@@ -6,14 +6,12 @@ The rule: a file is there wholly or not at all, and is readable by its owner alo
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dsh_lake.errors import LakeError, UsageError
+from dsh_lake.whole_files import written_whole
 
 FOLDER = "baselines"
 VERSION = 1
@@ -44,16 +42,8 @@ def save(lake: Path, name: str, document: dict[str, Any]) -> Path:
     folder = lake / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     text = json.dumps({"version": VERSION, **document}, ensure_ascii=False, indent=1, allow_nan=False)
-    # Made by mkstemp: readable by its owner alone, and that it stays.
-    descriptor, unfinished = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as sink:
-            sink.write(text + "\n")
-        os.replace(unfinished, folder / f"{name}.json")
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(unfinished)
-        raise
+    with written_whole(folder / f"{name}.json", is_private=True) as sink:
+        sink.write(f"{text}\n".encode())
     return folder / f"{name}.json"
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dsh_lake.cli.layout import NOTHING, Column, table
-from dsh_lake.cli.numbers import counted, percent
+from dsh_lake.cli.numbers import percent
+from dsh_lake.quantities import counted
 from dsh_lake.terminal_text import terminal_text
 
 Row = Mapping[str, Any]

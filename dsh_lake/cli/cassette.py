@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from dsh_lake.cli.findings import print_report
 from dsh_lake.cli.options import (
     DocumentFormat,
     DocumentFormatOption,
@@ -18,7 +19,7 @@ from dsh_lake.cli.options import (
     QuietOption,
     VerboseOption,
 )
-from dsh_lake.cli.output import opened, print_document
+from dsh_lake.cli.output import print_document, print_text
 
 ORIGINAL_VERSION = "0.2.0"
 """The version of the tool whose words and verdicts these commands give."""
@@ -130,9 +131,7 @@ def verify(
 
         print_document(verification.document(), DocumentFormat(chosen), output, render)
     else:
-        from dsh_lake.reports import REPORTS
-
-        _print_text([REPORTS[chosen](verification)], output)
+        print_report(verification, chosen, output)
     return verification.exit_code
 
 
@@ -308,11 +307,5 @@ def _print_original(result: tuple[int, Iterable[str], str], output: Path | None)
         sys.stderr.buffer.write(message.encode())
         sys.stderr.buffer.flush()
     else:
-        _print_text(pieces, output)
+        print_text(pieces, output)
     return code
-
-
-def _print_text(pieces: Iterable[str], output: Path | None) -> None:
-    with opened(output) as target:
-        for piece in pieces:
-            target.sink.write(piece.encode("utf-8", "backslashreplace"))

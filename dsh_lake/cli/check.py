@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dsh_lake.cli.exits import ExitCode
-from dsh_lake.cli.options import (
-    AsOfOption,
-    DocumentFormat,
-    LakeOption,
-    OutputOption,
-    QuietOption,
-    RowFormat,
-    VerboseOption,
-)
-from dsh_lake.cli.output import opened, print_document, print_rows
-from dsh_lake.terminal_text import terminal_lines
+from dsh_lake.cli.findings import FindingsFormatOption, print_findings
+from dsh_lake.cli.options import AsOfOption, LakeOption, OutputOption, QuietOption, VerboseOption
 
-
-class CheckFormat(StrEnum):
-    """How the findings of checks are printed."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    NDJSON = "ndjson"
-    MARKDOWN = "markdown"
-    JUNIT = "junit"
-    GITHUB = "github"
-    SARIF = "sarif"
+if TYPE_CHECKING:
+    from dsh_lake.reports.report import Report
 
 
 def check(
@@ -42,15 +21,7 @@ def check(
     ] = None,
     lake: LakeOption = None,
     as_of: AsOfOption = None,
-    output_format: Annotated[
-        CheckFormat | None,
-        typer.Option(
-            "--format",
-            show_default=False,
-            help="table is for people; json is one object; csv, ndjson and markdown have a row for each "
-            "finding; junit, github and sarif are for CI.",
-        ),
-    ] = None,
+    output_format: FindingsFormatOption = None,
     output: OutputOption = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -67,24 +38,16 @@ def check(
       dsh-lake check --format junit -o checks.xml
     """
     from dsh_lake.checks import check as run_checks
+    from dsh_lake.checks import finding_rows
+    from dsh_lake.cli.check_text import check_text
 
     result = run_checks(lake, as_of=as_of, only=only or ())
-    _print(result, output_format or CheckFormat.TABLE, output)
+    print_findings(result, output_format, output, render=check_text, rows=finding_rows, report=_report)
     return ExitCode.CLEAN if result["ok"] else ExitCode.FINDINGS
 
 
-def _print(result: dict[str, Any], chosen: CheckFormat, output: Path | None) -> None:
-    if chosen in (CheckFormat.TABLE, CheckFormat.JSON):
-        from dsh_lake.cli.check_text import check_text
+def _report(result: dict[str, Any]) -> Report:
+    """Imported when one is asked for: what writes XML takes a while."""
+    from dsh_lake.reports import checked_lake
 
-        print_document(result, DocumentFormat(chosen), output, check_text)
-    elif chosen in (CheckFormat.CSV, CheckFormat.NDJSON, CheckFormat.MARKDOWN):
-        from dsh_lake.checks import finding_rows
-
-        print_rows(finding_rows(result), RowFormat(chosen), output)
-    else:
-        from dsh_lake.reports import REPORTS, checked_lake
-
-        with opened(output) as target:
-            text = REPORTS[chosen](checked_lake(result))
-            target.sink.write(terminal_lines(text).encode("utf-8", "backslashreplace"))
+    return checked_lake(result)

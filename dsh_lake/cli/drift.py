@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dsh_lake.cli.findings import FixturesFormatOption, print_report
 from dsh_lake.cli.narration import narration
-from dsh_lake.cli.options import DocumentFormat, OutputOption, QuietOption, VerboseOption
-from dsh_lake.cli.output import opened, print_document
-
-
-class DriftFormat(StrEnum):
-    """How differences are printed."""
-
-    TEXT = "text"
-    TABLE = "table"
-    JSON = "json"
-    JUNIT = "junit"
-    GITHUB = "github"
-    SARIF = "sarif"
+from dsh_lake.cli.options import OutputOption, QuietOption, VerboseOption
+from dsh_lake.cli.output import print_document
 
 
 def drift(
@@ -52,10 +41,7 @@ def drift(
             "--config", metavar="FILE", show_default=False, help="TOML that says how grave each tier is."
         ),
     ] = None,
-    output_format: Annotated[
-        DriftFormat | None,
-        typer.Option("--format", show_default=False, help="text is for people, the others for CI."),
-    ] = None,
+    output_format: FixturesFormatOption = None,
     output: OutputOption = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -81,14 +67,10 @@ def drift(
     found = fixtures_drift(expected, actual, config=config)
     if not found.compared:
         narration.note("nothing was compared: no scenario of one side belongs to one of the other")
-    if output_format in (DriftFormat.JUNIT, DriftFormat.GITHUB, DriftFormat.SARIF):
-        from dsh_lake.reports import REPORTS
-
-        with opened(output) as target:
-            target.sink.write(REPORTS[output_format](found).encode("utf-8", "backslashreplace"))
+    chosen = output_format.document if output_format is not None else None
+    if output_format is not None and chosen is None:
+        print_report(found, output_format, output)
         return found.exit_code
-    is_text = output_format in (DriftFormat.TEXT, DriftFormat.TABLE)
-    chosen = None if output_format is None else DocumentFormat.TABLE if is_text else DocumentFormat.JSON
     if scenario is not None:
         rows = found.difference(scenario, with_text=with_text)
         print_document(rows, chosen, output, drift_text.difference_text)

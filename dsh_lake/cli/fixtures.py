@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dsh_lake.cli.drift import drift
+from dsh_lake.cli.findings import FixturesFormatOption, print_report
 from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import (
     DocumentFormat,
@@ -17,20 +17,9 @@ from dsh_lake.cli.options import (
     QuietOption,
     VerboseOption,
 )
-from dsh_lake.cli.output import opened, print_document
+from dsh_lake.cli.output import print_document
 
 app = typer.Typer(name="fixtures", invoke_without_command=True, rich_markup_mode=None)
-
-
-class CheckFormat(StrEnum):
-    """How a check is printed."""
-
-    TEXT = "text"
-    TABLE = "table"
-    JSON = "json"
-    JUNIT = "junit"
-    GITHUB = "github"
-    SARIF = "sarif"
 
 
 @app.callback()
@@ -65,10 +54,7 @@ def check(
             help='JSON with the scenario names of suites that have a table: {"acp": ["text-turn", ...]}.',
         ),
     ] = None,
-    output_format: Annotated[
-        CheckFormat | None,
-        typer.Option("--format", show_default=False, help="text is for people, the others for CI."),
-    ] = None,
+    output_format: FixturesFormatOption = None,
     output: OutputOption = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -94,18 +80,14 @@ def check(
         registered=read_registered(registered) if registered is not None else None,
         is_whole_corpus=whole_corpus,
     )
-    if output_format in (CheckFormat.JUNIT, CheckFormat.GITHUB, CheckFormat.SARIF):
-        from dsh_lake.reports import REPORTS
-
-        with opened(output) as target:
-            target.sink.write(REPORTS[output_format](checked).encode("utf-8", "backslashreplace"))
+    chosen = output_format.document if output_format is not None else None
+    if output_format is not None and chosen is None:
+        print_report(checked, output_format, output)
         return checked.exit_code
 
     def render(_: object, width: int | None) -> str:
         return fixtures_text.check_text(checked)
 
-    as_text = {CheckFormat.TEXT: DocumentFormat.TABLE, CheckFormat.TABLE: DocumentFormat.TABLE}
-    chosen = as_text.get(output_format, DocumentFormat.JSON) if output_format is not None else None
     print_document(checked.document(), chosen, output, render)
     return checked.exit_code
 

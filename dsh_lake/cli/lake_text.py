@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dsh_lake.cli.numbers import counted, size
+from dsh_lake.quantities import counted, size
 from dsh_lake.terminal_text import terminal_text
 
 

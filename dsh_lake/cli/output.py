@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import json
-import os
 import shutil
 import sys
-import tempfile
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from dsh_lake.cli.options import DocumentFormat, RowFormat
 from dsh_lake.errors import UsageError
 from dsh_lake.terminal_text import terminal_json, terminal_lines
+from dsh_lake.whole_files import written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,6 +67,13 @@ def print_document(document: Any, chosen: DocumentFormat | None, output: Path | 
         target.sink.write((terminal_json(text) if is_json else text).encode("utf-8", "backslashreplace"))
 
 
+def print_text(pieces: Iterable[str], output: Path | None) -> None:
+    """Print texts, one after another, as they are."""
+    with opened(output) as target:
+        for piece in pieces:
+            target.sink.write(piece.encode("utf-8", "backslashreplace"))
+
+
 def print_rows(rows: pa.RecordBatchReader, chosen: RowFormat, output: Path | None) -> None:
     """Print rows batch by batch in any format but ``table``."""
     from dsh_lake.formats import WRITERS
@@ -101,36 +106,8 @@ def opened(output: Path | None) -> Iterator[Target]:
         yield Target(sys.stdout.buffer, shutil.get_terminal_size().columns if is_terminal else None)
         sys.stdout.buffer.flush()
         return
-    folder, name = os.path.split(os.path.abspath(output))
-    with _named(output):
-        if os.path.isdir(output):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        descriptor, unfinished = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-    try:
-        with open(descriptor, "wb") as sink:
-            yield Target(sink, None)
-        os.chmod(unfinished, 0o666 & ~_umask())
-        os.replace(unfinished, output)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(unfinished)
-        raise
-
-
-@contextmanager
-def _named(output: Path) -> Iterator[None]:
-    """Errors name the file that was asked for, not the unfinished one beside it."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(output)) from error
-
-
-def _umask() -> int:
-    """The permissions that new files are not given."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    with written_whole(output, is_private=False) as sink:
+        yield Target(sink, None)
 
 
 class _TerminalSink(io.RawIOBase):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dsh_lake.cli.layout import NOTHING, Column, table
-from dsh_lake.cli.numbers import counted
+from dsh_lake.quantities import counted
 from dsh_lake.reconcile import KINDS
 from dsh_lake.terminal_text import terminal_text
 

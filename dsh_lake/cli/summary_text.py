@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dsh_lake.cli.layout import NOTHING, Column, table
-from dsh_lake.cli.numbers import counted, percent, size
+from dsh_lake.cli.numbers import percent
+from dsh_lake.quantities import counted, size
 from dsh_lake.terminal_text import terminal_text
 
 _PAGE = 100

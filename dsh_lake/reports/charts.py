@@ -6,7 +6,6 @@ Time is taken as it is given: days of the lake's zone, whatever zone the reader'
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from platformdirs import user_cache_path
 
 from dsh_lake.errors import MissingExtra
+from dsh_lake.whole_files import written_whole
 
 if TYPE_CHECKING:
     import altair
@@ -171,9 +171,8 @@ def _within_html(script: str) -> str:
 
 def _keep(path: Path, script: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    unfinished = path.parent / f".{path.name}.{os.getpid()}.tmp"
-    unfinished.write_text(script, "utf-8")
-    unfinished.replace(path)
+    with written_whole(path, is_private=True) as sink:
+        sink.write(script.encode("utf-8"))
 
 
 @cache

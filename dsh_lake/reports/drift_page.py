@@ -13,8 +13,9 @@ from typing import Any
 
 from dsh_lake.drift.history import Night, since
 from dsh_lake.drift.verdict import Drift, PartDrift, ScenarioDrift
+from dsh_lake.quantities import counted
 from dsh_lake.reports.document import UNKNOWN, Column, Figure, Page, Section, Table, Terms
-from dsh_lake.reports.wording import counted, number
+from dsh_lake.reports.wording import number
 
 _SCENARIOS = 40
 """Scenarios whose differences are shown place by place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dsh_lake.reports.document import UNKNOWN, Column, Section, Table
 from dsh_lake.reports.usage_facts import UsageFacts
-from dsh_lake.reports.wording import number, size
+from dsh_lake.reports.wording import bytes_size, number
 
 _STATUSES = {
     "ok": "read whole",
@@ -50,8 +50,8 @@ def _sources_table(facts: UsageFacts) -> Table:
                 _STATUSES.get(row["status"], row["status"] or UNKNOWN),
                 _KINDS.get(row["kind"], row["kind"] or UNKNOWN),
                 number(row["files"]),
-                size(row["size_bytes"]),
-                size(row["unread_bytes"]),
+                bytes_size(row["size_bytes"]),
+                bytes_size(row["unread_bytes"]),
                 number(row["rejected_lines"]),
             ]
             for row in facts.sources

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dsh_lake.quantities import counted
 from dsh_lake.reports.document import Figure, Page, Section, Terms
 from dsh_lake.reports.usage_facts import UsageFacts
 from dsh_lake.reports.usage_health import health_section
@@ -17,7 +18,7 @@ from dsh_lake.reports.usage_sessions import sessions_section
 from dsh_lake.reports.usage_spent import cache_section, spent_section
 from dsh_lake.reports.usage_tools import tools_section
 from dsh_lake.reports.usage_words import ABOUT, WORDS
-from dsh_lake.reports.wording import counted, money, number, percent
+from dsh_lake.reports.wording import money, number, percent
 
 _INCOMPLETE = {
     "partial": "could be read only in part",

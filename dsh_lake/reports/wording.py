@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from dsh_lake.quantities import size
 from dsh_lake.reports.document import UNKNOWN
 
 
 def number(count: int | None) -> str:
     """A count with separators."""
     return UNKNOWN if count is None else f"{count:,}"
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """A count with what is counted, in the singular or plural."""
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 def percent(share: float | None) -> str:
@@ -54,13 +50,6 @@ def duration(milliseconds: int | None) -> str:
     return f"{hours:,} h {minutes} min"
 
 
-def size(count: int | None) -> str:
+def bytes_size(count: int | None) -> str:
     """Bytes in the largest decimal unit that leaves at least one whole."""
-    if count is None:
-        return UNKNOWN
-    scaled = float(count)
-    for unit in ("bytes", "kB", "MB"):
-        if scaled < 1000:
-            return f"{scaled:,.0f} bytes" if unit == "bytes" else f"{scaled:,.1f} {unit}"
-        scaled /= 1000
-    return f"{scaled:,.1f} GB"
+    return UNKNOWN if count is None else size(count)
