@@ -34,6 +34,7 @@ def test_what_cannot_be_exported(cli: Cli, demo: DemoLake, tmp_path: Path) -> No
         (["usage", "--format", "parquet"], "--format parquet writes a file"),
         (["--metadata-only"], "--metadata-only writes a folder"),
         (["usage", "-o", demo.lake / "x.csv"], "lies in the lake"),
+        (["usage", "-o", tmp_path / "no" / "x.csv"], f"error: {tmp_path / 'no' / 'x.csv'}: No such file"),
     ):
         run = cli("export", *arguments, "--lake", demo.lake)
         assert (run.code, run.stdout) == (1, b"")
