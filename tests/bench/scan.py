@@ -21,9 +21,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 GENERATOR = Path(__file__).resolve().parents[3] / "shared" / "tools" / "make_big_home.py"
 _SAMPLE_S = 0.02
@@ -38,11 +39,17 @@ class Runs:
     cpu_s: list[float] = field(default_factory=list)
     memory_mb: list[float] = field(default_factory=list)
 
-    def add(self, command: list[str]) -> None:
-        """Run the command once more."""
+    def add(
+        self,
+        command: list[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        output: IO[bytes] | int = subprocess.DEVNULL,
+    ) -> None:
+        """Run the command once more; what it prints goes to ``output``."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         began = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        with subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.PIPE) as process:
             peak = _watch(process)
             _, errors = process.communicate()
             peak.stop()
