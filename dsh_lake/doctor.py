@@ -83,10 +83,13 @@ def _home_check(home: Path) -> Check:
 
 
 def _lake_checks(lake: Lake, about: dict[str, Any]) -> Iterator[Check]:
-    if not lake.exists:
-        yield _check("lake", "warn", f"there is no lake at {about['path']} yet", "make one: dsh-lake scan")
-        return
     try:
+        if not lake.exists:
+            lake.require_room()
+            yield _check(
+                "lake", "warn", f"there is no lake at {about['path']} yet", "make one: dsh-lake scan"
+            )
+            return
         snapshot = lake.snapshot()
     except DshLakeError as error:
         yield _check("lake", "fail", str(error), "scan into a new lake: dsh-lake scan --lake DIR")

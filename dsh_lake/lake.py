@@ -89,6 +89,24 @@ class Lake:
         if not self.exists:
             raise NotALake(f"{self.path}: no lake here; `dsh-lake scan` makes one")
 
+    def require_room(self) -> None:
+        """Refuse a place where something else is: a lake needs a folder of its own.
+
+        Raises:
+            NotALake: there is a file, or a folder with other things in it.
+        """
+        try:
+            nearest = next(place for place in (self.path, *self.path.parents) if place.exists())
+            if not nearest.is_dir():
+                raise NotALake(f"{nearest}: not a folder")
+            if nearest != self.path or self.tables.exists():
+                return
+            others = [name for name in os.listdir(self.path) if name not in ("lock", PRICE_FILE)]
+        except OSError as error:
+            raise LakeError(f"{self.path}: {error.strerror}") from error
+        if others:
+            raise NotALake(f"{self.path}: the folder holds other files; a lake needs a folder of its own")
+
     # -- reading ---------------------------------------------------------------------------------------------
 
     def snapshot(self, as_of: str | None = None) -> Snapshot | None:
@@ -223,12 +241,7 @@ class Lake:
                 f"{printable(os.fspath(self.path))}: a lake's path may hold none of % ? #, backslash "
                 "and control characters: the engines that read it take them for patterns or escapes"
             )
-        if self.path.exists() and not self.path.is_dir():
-            raise NotALake(f"{self.path}: not a folder")
-        if self.path.is_dir() and not self.tables.exists():
-            others = [name for name in os.listdir(self.path) if name not in ("lock", PRICE_FILE)]
-            if others:
-                raise NotALake(f"{self.path}: the folder holds other files; a lake needs a folder of its own")
+        self.require_room()
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.chmod(self.path, 0o700)

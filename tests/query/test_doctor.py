@@ -72,6 +72,13 @@ def test_no_lake_yet_is_nothing_broken(tmp_path: Path) -> None:
     assert checks(tmp_path / "nothing")["lake"] == "warn"
 
 
+def test_a_place_that_can_be_no_lake_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "passwd").write_text("root\n")
+    assert checks(tmp_path / "passwd")["lake"] == "fail"
+    assert checks(tmp_path / "passwd" / "below")["lake"] == "fail"
+    assert checks(tmp_path)["lake"] == "fail"
+
+
 def test_a_file_that_is_gone(lake: Path) -> None:
     (part,) = (lake / "tables" / "messages").glob("*.parquet")
     part.unlink()
