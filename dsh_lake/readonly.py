@@ -228,8 +228,21 @@ def _has_arrow_type(kind: Any) -> bool:
 
 
 def _as_typed(error: Exception) -> str:
-    """The engine's message with line numbers as in the user's text, which begins on line 2 of ours."""
-    return re.sub(r"^LINE (\d+):", lambda match: f"LINE {int(match[1]) - 1}:", str(error), flags=re.M)
+    """The engine's message with line numbers as in the user's text, which begins on line 2 of ours. The text
+    of a log that it could not parse is left out."""
+    text = re.sub(r"^LINE (\d+):", lambda match: f"LINE {int(match[1]) - 1}:", str(error), flags=re.M)
+    malformed = _MALFORMED_JSON.search(text)
+    if malformed is None:
+        return text
+    reason = text[: malformed.end()]
+    return f"{reason.rstrip('. ')}{_HALF_A_CHARACTER if 'surrogate' in reason else ''}"
+
+
+_MALFORMED_JSON = re.compile(r"Malformed JSON at byte \d+ of input: .*?(?=  Input: |$)", re.M)
+_HALF_A_CHARACTER = (
+    "\nhint: some text in the column was cut within a character, which JSON may hold and the engine does not "
+    "read; write parsable(data) in place of data"
+)
 
 
 def _guarded(

@@ -294,6 +294,23 @@ def test_other_mistakes_get_no_such_hint(query: str, demo: DemoLake) -> None:
     assert "hint" not in str(raised.value)
 
 
+@pytest.mark.parametrize("operation", ["data ->> '$.a'", "data::json", "json_keys(data)"])
+def test_half_a_character_in_json_is_explained_and_read_by_a_macro(operation: str, demo: DemoLake) -> None:
+    rows = """(select '{"a":"secret \\ud83d"}' as data)"""
+    with pytest.raises(QueryFailed, match=r"hint: .* parsable\(data\) in place of data") as raised:
+        dsh_lake.sql(f"select {operation} as a from {rows}", demo.lake)
+    assert "secret" not in str(raised.value)
+    read = operation.replace("data", "parsable(data)")
+    assert dsh_lake.sql(f"select {read} as a from {rows}", demo.lake).num_rows == 1
+
+
+def test_other_json_that_does_not_parse_is_told_without_its_text(demo: DemoLake) -> None:
+    with pytest.raises(QueryFailed, match="Malformed JSON at byte") as raised:
+        dsh_lake.sql("select data ->> '$.a' from (select '{secret' as data)", demo.lake)
+    assert "secret" not in str(raised.value)
+    assert "hint" not in str(raised.value)
+
+
 def test_refusals_say_why(demo: DemoLake) -> None:
     for query, reason in {
         "drop view sessions": "only statements that read",
