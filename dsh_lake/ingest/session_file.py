@@ -1,7 +1,9 @@
 """One session log, from the bytes on disk to rows and to the facts that its ``sources`` row holds.
 
 A file that only grew is read from the end of its last complete frame on; whether it only grew is
-decided by the digest of what was read before, never by its size or times alone. A file that has a
+decided by the digest of what was read before, never by its size or times alone. The digest is taken before
+the bytes are read: should they change in between, the next scan finds other bytes than were signed, and
+reads them all; taken afterwards, it would vouch for bytes that nobody has read. A file that has a
 torn tail, or that ends inside a line, gives the rows that can be had and is taken up again at the
 last point where both a frame and a line were complete.
 """
@@ -53,7 +55,9 @@ class _SessionFile:
         self._source = source
         self._stat = status
         self._is_racy = is_racy
-        self._state, self._is_continued = self._start()
+        digest = _Digest(source)
+        self._state, self._is_continued = self._start(digest)
+        self._whole_sha256 = digest.up_to(source.size)
         self._mark()
         self._lines = SessionLines(self._state, sink)
         self._header_fault: HeaderRejected | None = None
@@ -63,21 +67,14 @@ class _SessionFile:
     def _mark(self, *, is_tail: bool = False, is_recovered: bool = False) -> None:
         self._sink.mark((self._task.source_key, self._task.batch, is_tail, is_recovered))
 
-    def _start(self) -> tuple[FileState, bool]:
+    def _start(self, digest: _Digest) -> tuple[FileState, bool]:
         """The state to go on from: the remembered one if the bytes before it are still the same."""
         task = self._task
         if task.resume is not None and task.prefix_sha256 is not None:
             state = load(task.resume)
-            if state.offset <= self._source.size and self._digest(state.offset) == task.prefix_sha256:
+            if state.offset <= self._source.size and digest.up_to(state.offset) == task.prefix_sha256:
                 return state, True
         return FileState(encoding=encoding_of(self._source, task.named_encoding)), False
-
-    def _digest(self, size: int) -> str:
-        digest, at = hashlib.sha256(), 0
-        while at < size and (block := self._source.read_at(at, min(_HASH_BLOCK_BYTES, size - at))):
-            digest.update(block)
-            at += len(block)
-        return digest.hexdigest()
 
     def read(self) -> FileFacts:
         if self._source.size == 0:
@@ -210,10 +207,7 @@ class _SessionFile:
     ) -> FileFacts:
         state, stat = self._state, self._stat
         can_resume = can_resume and status in ("ok", "partial") and state.header is not None
-        digest = self._digest(state.offset) if can_resume else None
-        if digest is not None and not self._has_only_grown():
-            # It changed while it was read: what the digest was taken of may not be what was read.
-            digest = None
+        digest = self._signature() if can_resume else None
         return FileFacts(
             source_key=self._task.source_key,
             status=status,
@@ -241,20 +235,29 @@ class _SessionFile:
         version = self._header_fault.version if self._header_fault is not None else None
         return version if version is not None and version < 2**63 else None
 
-    def _has_only_grown(self) -> bool:
-        """Whether the file is still the one that was read, or that one with more at its end."""
-        try:
-            now = os.stat(self._task.path)
-        except OSError:
-            return False
-        before = self._stat
-        if (now.st_ino, now.st_ctime_ns, now.st_mtime_ns) == (
-            before.st_ino,
-            before.st_ctime_ns,
-            before.st_mtime_ns,
-        ):
-            return True
-        return now.st_ino == before.st_ino and now.st_size > before.st_size
+    def _signature(self) -> str | None:
+        """The digest of what was read for good, None where that is not known to be what was signed."""
+        if self._state.offset == self._source.size:
+            return self._whole_sha256
+        digest = _Digest(self._source)
+        prefix = digest.up_to(self._state.offset)
+        return prefix if digest.up_to(self._source.size) == self._whole_sha256 else None
+
+
+class _Digest:
+    """The digest of ever more of a file's beginning."""
+
+    def __init__(self, source: FileBytes) -> None:
+        self._source = source
+        self._sha256 = hashlib.sha256()
+        self._at = 0
+
+    def up_to(self, size: int) -> str:
+        """The digest of the first ``size`` bytes, of less where the file has become shorter."""
+        while block := self._source.read_at(self._at, min(_HASH_BLOCK_BYTES, size - self._at)):
+            self._sha256.update(block)
+            self._at += len(block)
+        return self._sha256.hexdigest()
 
 
 def _closing_notes(state: FileState) -> list[Note]:

@@ -242,7 +242,8 @@ def _too_long(limits: TextLimits) -> str:
 
 def _read_plain(source: ByteSource, offset: int, limits: TextLimits) -> Iterator[Step]:
     carry, begin, at, is_skipping = b"", offset, offset, False
-    while chunk := source.read_at(at, limits.batch_bytes):
+    # No further than its end was when it was opened: the rest is the next scan's, like the size it goes by.
+    while chunk := source.read_at(at, min(limits.batch_bytes, source.size - at)):
         at += len(chunk)
         text = carry + chunk
         parts = text.split(b"\n")
