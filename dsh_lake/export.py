@@ -17,6 +17,7 @@ from dsh_lake.errors import UnknownQuery, UsageError
 from dsh_lake.formats import WRITERS
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.readonly import read_rows
+from dsh_lake.real_paths import true_path
 from dsh_lake.shared_lake import write_shared_lake
 from dsh_lake.whole_files import written_whole
 
@@ -145,5 +146,5 @@ def opened_privately(output: str | os.PathLike[str] | IO[bytes], source: Lake) -
 
 def _refuse_inside(output: Path, source: Lake) -> None:
     """Links are followed: what counts is where the bytes would lie."""
-    if Path(os.path.realpath(output)).is_relative_to(os.path.realpath(source.path)):
+    if Path(true_path(output, strict=False)).is_relative_to(true_path(source.path)):
         raise UsageError(f"{output}: lies in the lake, which is written by scans alone; choose another place")

@@ -405,7 +405,7 @@ def _private_files() -> Iterator[None]:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """An exclusive lock that ends with its process."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _lock(descriptor, path)
         yield

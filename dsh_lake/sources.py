@@ -21,6 +21,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from dsh_lake.real_paths import true_path
+
 Severity = Literal["fail", "warn", "info"]
 Kind = Literal["session", "cassette", "fixture", "manifest"]
 Encoding = Literal["zstd", "plain"]
@@ -32,6 +34,9 @@ _WORKSPACE_NAME = re.compile(r"--.*--|_no-cwd", re.DOTALL)
 _LOG_SUFFIXES = (".jsonl", ".jsonl.zstd")
 _CASSETTE_SUFFIX = ".cassette.jsonl"
 _MANIFEST = "snapshot.yml"
+_HAS_JUNCTIONS = os.name == "nt"
+_MOUNT_POINT = 0xA0000003
+"""The tag of a junction, IO_REPARSE_TAG_MOUNT_POINT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +122,14 @@ def role_name(name: str) -> tuple[int, int] | None:
     return (ordinal, generation) if max(ordinal, generation) <= _MAX_SAFE_INTEGER else None
 
 
-def workspace_of(path: str | os.PathLike[str]) -> str | None:
-    """The workspace folder of a file at ``sessions/<workspace>/<session>/``, or None at any other place."""
-    parts = Path(path).parts
-    return parts[-3] if len(parts) >= 4 and parts[-4] == "sessions" else None
+def workspace_of(path: str, separator: str = os.sep) -> str | None:
+    r"""The workspace folder of a file at ``sessions/<workspace>/<session>/``, or None at any other place.
+
+    >>> workspace_of(r"C:\Users\u\.dsh\sessions\--w--\s\session.jsonl", separator="\\")
+    '--w--'
+    """
+    parts = path.rsplit(separator, 4)[-4:]
+    return parts[1] if len(parts) == 4 and parts[0] == "sessions" else None
 
 
 def default_root(environ: Mapping[str, str]) -> Path:
@@ -128,30 +137,30 @@ def default_root(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("DSH_HOME") or Path.home() / ".dsh")
 
 
-def printable(path: str) -> str:
+def printable(path: str, separator: str = os.sep) -> str:
     r"""The path as text that can be shown and stored; different paths stay different.
 
-    Bytes that are no UTF-8 and control characters are escaped, and so is the backslash itself where it
-    separates no folders. :func:`actual_path` is the inverse.
+    Bytes that are no UTF-8, halves of characters (which Windows has in names) and control characters are
+    escaped, and so is the backslash itself where it separates no folders. :func:`actual_path` is the inverse
+    there.
 
     >>> printable("/home/caf\udce9/a\tb")
     '/home/caf\\xe9/a\\x09b'
     """
     is_plain = path.isprintable()  # which lone surrogates are not
-    if is_plain and (os.sep == "\\" or "\\" not in path):
+    if is_plain and (separator == "\\" or "\\" not in path):
         return path
-    escaped = path if os.sep == "\\" else path.replace("\\", "\\\\")
-    text = escaped.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(letter if letter.isprintable() else _escape(letter) for letter in text)
+    escaped = path if separator == "\\" else path.replace("\\", "\\\\")
+    return "".join(letter if letter.isprintable() else _escape(letter) for letter in escaped)
 
 
-def actual_path(shown: str) -> str:
+def actual_path(shown: str, separator: str = os.sep) -> str:
     r"""The path that :func:`printable` shows so.
 
     >>> actual_path(r"/home/caf\xe9/a\x09b") == "/home/caf\udce9/a\tb"
     True
     """
-    if os.sep == "\\" or "\\" not in shown:
+    if separator == "\\" or "\\" not in shown:
         return shown
     return _ESCAPED.sub(_unescape, shown)
 
@@ -184,7 +193,7 @@ def discover(roots: Sequence[str | os.PathLike[str]]) -> Discovery:
     files: dict[str, SourceFile] = {}
     for rank, given in enumerate(roots):
         try:
-            root = os.path.realpath(given, strict=True)
+            root = true_path(given)
             found = _files_of_root(root, rank, findings)
         except (OSError, ValueError) as error:
             findings.append(_unreadable("unreadable-root", os.fspath(given), error))
@@ -257,7 +266,7 @@ def _list_tree(root: str, findings: list[DiscoveryFinding]) -> _Tree:
         try:
             with os.scandir(path) as entries:
                 for entry in entries:
-                    if entry.is_symlink():
+                    if entry.is_symlink() or (_HAS_JUNCTIONS and _is_junction(entry)):
                         links.append(entry)
                     elif entry.is_dir(follow_symlinks=False):
                         folder.folders[entry.name] = entry.path
@@ -277,13 +286,18 @@ def _list_tree(root: str, findings: list[DiscoveryFinding]) -> _Tree:
     return _Tree(root, folders)
 
 
+def _is_junction(entry: os.DirEntry[str]) -> bool:
+    """Whether the folder is another one's in truth: a link, though Windows does not call it one."""
+    return getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0) == _MOUNT_POINT
+
+
 def _resolve_link(
     link: os.DirEntry[str], root: str, folder: _Folder, findings: list[DiscoveryFinding]
 ) -> None:
     """Enter a link into its folder under the real path behind it, or report where it leads."""
     is_wanted = _is_wanted(link.name)
     try:
-        target = os.path.realpath(link.path, strict=True)
+        target = true_path(link.path)
         mode = os.stat(target).st_mode
     except OSError as error:
         severity: Severity = "warn" if is_wanted else "info"
@@ -441,12 +455,15 @@ def _is_workspace(parent: str, path: str) -> bool:
 
 
 def _join(folder: str, name: str) -> str:
-    """``os.path.join`` for a folder without end separator (but the root of all), at a fifth of its cost."""
-    return f"{folder}{os.sep}{name}" if folder != os.sep else f"{folder}{name}"
+    """``os.path.join`` for a folder without end separator (but the root of all, a drive or a share), at a
+    fifth of its cost."""
+    return f"{folder}{name}" if folder.endswith(os.sep) else f"{folder}{os.sep}{name}"
 
 
 def _escape(letter: str) -> str:
     number = ord(letter)
+    if 0xDC80 <= number <= 0xDCFF:  # how Python holds a byte that is no UTF-8
+        return f"\\x{number - 0xDC00:02x}"
     return (
         f"\\x{number:02x}"
         if number < 0x80

@@ -50,9 +50,8 @@ def write_logs(texts: Sequence[str], folder: Path, inputs: Sequence[Path]) -> No
     paths = [
         folder / ("session.jsonl" if not index else f"session.{index}.jsonl") for index in range(len(texts))
     ]
-    read = {path.resolve() for path in inputs}
     for path in paths:
-        if path.resolve() in read:
+        if path.exists() and any(path.samefile(one) for one in inputs):
             raise UsageError(f"{path} was read: choose another folder with -o")
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in zip(paths, texts, strict=True):

@@ -25,6 +25,7 @@ from dsh_lake.fixtures.log_files import read_log_file
 from dsh_lake.fixtures.manifest import MANIFEST, MAX_BYTES, Manifest, parse_manifest
 from dsh_lake.fixtures.names import select_roles
 from dsh_lake.fixtures.tree import is_below
+from dsh_lake.real_paths import true_path
 from dsh_lake.sources import log_name, role_name
 
 RUN = "run.json"
@@ -91,7 +92,7 @@ class Scenario:
             DshLakeError: it cannot be read wholly, or a link to it leads out of the side.
         """
         if path not in self._texts:
-            if not is_below(os.path.realpath(path), str(self.root)):
+            if not is_below(true_path(path, strict=False), str(self.root)):
                 raise UnreadableSource(str(path), "a link that leads out of the folder is not followed")
             if not path.is_file():
                 raise UnreadableSource(str(path), "no regular file")
@@ -136,7 +137,7 @@ def scenarios_of(side: str | os.PathLike[str]) -> list[Scenario]:
     Raises:
         UnreadableSource: there is no such folder, or it cannot be listed.
     """
-    root = Path(os.path.realpath(side))
+    root = Path(true_path(side, strict=False))
     if not root.is_dir():
         raise UnreadableSource(os.fspath(side), "no folder of fixtures or runs")
     return list(_found(root, root))
