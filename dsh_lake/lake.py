@@ -6,8 +6,8 @@
 
 A scan commits each table that it changed and, last of all, a row of ``scans``; that commit names the
 version of every other table. A reader opens the tables at the versions that the newest such commit
-names, so a scan is visible wholly or not at all. What a killed scan left behind is rolled back by the
-next one. Everything is readable by the owner only.
+names, so a scan is visible wholly or not at all. What a writer that was killed or failed left behind is
+rolled back and deleted, at the latest by the next one. Everything is readable by the owner only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -225,15 +225,24 @@ class Lake:
         Raises:
             LakeBusy: another process is writing.
             NotALake: the folder holds something else.
+            LakeError: the operating system refuses to write, such as for want of room.
         """
         self._make_folder()
-        with _locked(self.path / "lock"), _private_files():
+        with self._refusals(), _locked(self.path / "lock"), _private_files():
             # Tables that a lake of an older version has not yet, too.
             if not all((self.tables / name / "_delta_log").is_dir() for name in STORED):
                 self._create()
             snapshot = self.snapshot()
             self._roll_back(snapshot)
-            yield Writer(self, snapshot)
+            self._delete_leftovers(snapshot)
+            try:
+                yield Writer(self, snapshot)
+            except BaseException:
+                # The room is needed, above all where there was none. Whether the scan was committed before it
+                # was interrupted, the lake alone knows.
+                with suppress(OSError, LakeError):
+                    self._delete_leftovers(self.snapshot())
+                raise
 
     def _make_folder(self) -> None:
         if _IN_THE_WAY.search(os.fspath(self.path)) or (os.sep == "/" and "\\" in os.fspath(self.path)):
@@ -267,6 +276,29 @@ class Lake:
             pinned = snapshot.versions.get(name, 0) if snapshot is not None else 0
             if name != "scans" and self._log_version(name) != pinned:
                 self._table(name).restore(pinned)
+
+    def _delete_leftovers(self, snapshot: Snapshot | None) -> None:
+        """Delete what writers made and never committed: files of batches that no scan has had."""
+        newest = snapshot.batch if snapshot is not None else 0
+        for name in STORED:
+            for file in os.listdir(self.tables / name):
+                batch = file.removeprefix("part-").partition("-")[0]
+                if file.startswith("part-") and batch.isdecimal() and int(batch) > newest:
+                    (self.tables / name / file).unlink(missing_ok=True)
+        for unfinished in self.path.glob(".catalog*"):
+            unfinished.unlink(missing_ok=True)
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        """What the operating system refuses within is an error of the lake, whichever library was told."""
+        from deltalake.exceptions import DeltaError
+
+        try:
+            yield
+        except (OSError, DeltaError) as error:
+            number = error.errno if isinstance(error, OSError) else None
+            reason = os.strerror(number) if number else str(error).partition("\n")[0]
+            raise LakeError(f"{self.path}: the lake cannot be written: {reason}") from error
 
     def _log_version(self, name: str) -> int:
         """The newest version of a table, by a look at the folder of its log."""

@@ -11,7 +11,7 @@ from typing import Any
 from dsh_lake.frames import FrameLimits
 from dsh_lake.ingest.text import TextLimits
 from dsh_lake.ingest.workers import OnRead, processes
-from dsh_lake.lake import Lake, default_lake
+from dsh_lake.lake import Lake, Snapshot, default_lake
 from dsh_lake.sources import default_root
 from dsh_lake.summary import Summary, summarise, with_discovery
 from dsh_lake.update import Update, UpdateOptions, update
@@ -67,8 +67,7 @@ def scan(
     )
     publication = _Publication(target)
     try:
-        result, snapshot = update(_as_list(roots), target, options, publication.summarise)
-        publication.publish(result, snapshot.files)
+        result = update(_as_list(roots), target, options, publication.summarise, publication.publish)
     finally:
         publication.close()
     return publication.summary(result)
@@ -104,10 +103,10 @@ class _Publication:
             self._summary = _count(result)
         return self._summary
 
-    def publish(self, result: Update, files: Mapping[str, Sequence[str]]) -> None:
+    def publish(self, result: Update, snapshot: Snapshot) -> None:
         assert self._builder is not None
         about = {"scan_id": result.scan_id, "lake": str(self._lake.path), "scans": self._lake.scans_version()}
-        self._builder.finish(files, about)
+        self._builder.finish(snapshot.files, about)
         self._builder = None
         self._lake.keep_catalogs(result.scan_id)
 

@@ -20,6 +20,7 @@ from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION, stored_schema
 from dsh_lake.sources import Discovery, DiscoveryFinding, actual_path, discover, printable
 
 Summarise = Callable[["Update"], Mapping[str, Any]]
+Publish = Callable[["Update", Snapshot], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,13 @@ def update(
     lake: Lake,
     options: UpdateOptions,
     summarise: Summarise,
-) -> tuple[Update, Snapshot]:
+    publish: Publish = lambda _, __: None,
+) -> Update:
     """Scan the roots into the lake.
 
     Args:
         summarise: makes the summary of the scan, given what the lake will hold; it is committed with it.
+        publish: told of the scan once it is committed, before another may write.
 
     Raises:
         SourceError: no root could be opened.
@@ -90,11 +93,17 @@ def update(
         VersionMismatch: the lake is of another schema version, or kept in the other content mode.
     """
     started = time.time()
+    seen = lake.scans_version() if lake.exists else 0
     discovery = discover(roots)
     if not discovery.opened_roots:
         raise _no_root(discovery, roots)
     with lake.writing() as writer:
-        return _Scan(discovery, writer, options, started).run(summarise)
+        if lake.scans_version() != seen:
+            # Another scan came first, and knows files that were not there when we looked.
+            discovery = discover(roots)
+        update, snapshot = _Scan(discovery, writer, options, started).run(summarise)
+        publish(update, snapshot)
+        return update
 
 
 def _no_root(discovery: Discovery, roots: Sequence[str | os.PathLike[str]]) -> SourceError:

@@ -7,8 +7,9 @@ import sys
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    from dsh_lake.cli.exits import run
+    from dsh_lake.cli.exits import end_on_sigterm, run
 
+    end_on_sigterm()
     sys.exit(run(sys.argv[1:]))
 
 

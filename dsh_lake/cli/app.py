@@ -56,7 +56,8 @@ def main(
       dsh-lake sql 'from usage_by_day'  any question, in SQL
       dsh-lake views                    what can be asked
 
-    Exit codes: 0 clean; 2 findings, where a command says so; 1 could not do its work; 130 interrupted.
+    Exit codes: 0 clean; 2 findings, where a command says so; 1 could not do its work; 130
+    interrupted; 143 terminated.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from enum import IntEnum
@@ -24,6 +25,7 @@ class ExitCode(IntEnum):
     FINDINGS = 2
     """The work was done, and there is something to look at; only where a command says so."""
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -41,6 +43,15 @@ def run(arguments: Sequence[str]) -> int:
         return int(code or ExitCode.CLEAN)
     except BaseException as error:
         return _code_of(error)
+
+
+def end_on_sigterm() -> None:
+    """Let a SIGTERM end this process as an interrupt does: what was begun is undone, workers are ended."""
+    signal.signal(signal.SIGTERM, _terminated)
+
+
+def _terminated(*_: object) -> None:
+    raise SystemExit(ExitCode.TERMINATED)
 
 
 def _code_of(error: BaseException) -> int:
@@ -71,8 +82,9 @@ def _code_of(error: BaseException) -> int:
 
 
 def _is_reader_gone(error: BaseException | None) -> bool:
-    """Whether the error is, or comes from, a broken pipe."""
-    while error is not None:
+    """Whether the error is, or comes from, a broken pipe: one of stdout, since where another breaks we have
+    an error of our own for it."""
+    while error is not None and not isinstance(error, DshLakeError):
         if isinstance(error, BrokenPipeError):
             return True
         error = error.__cause__ or error.__context__

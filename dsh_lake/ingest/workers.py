@@ -12,6 +12,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from dsh_lake.ingest.files import FileTask
 from dsh_lake.ingest.source import Output, SourceRun
 
 OnRead = Callable[[int], None]
+_Worker = subprocess.Popen[bytes]
 
 _SMALL_BYTES = 12 << 20
 """Less than this (on disk) is read sooner here than by workers that have yet to start."""
@@ -99,15 +101,18 @@ def processes(jobs: int) -> Mapper:
         for portion in _portions(tasks, total // (count * _SHARES) + 1):
             portions.put(portion)
         here, *there = (replace(target, prefix=f"{target.prefix}-{number}") for number in range(count))
+        workers: list[_Worker] = []
         with ThreadPoolExecutor(len(there)) as pool:
-            runs = [pool.submit(_drive, portions, each, on_read) for each in there]
+            runs = [pool.submit(_drive, portions, each, on_read, workers) for each in there]
             try:
-                outputs = [_read_here(portions, here, on_read)]
-            finally:
-                # Should reading fail here, nobody else need begin another portion.
+                return [_read_here(portions, here, on_read), *(run.result() for run in runs)]
+            except BaseException:
+                # Whatever ended it here, nobody else need go on.
                 while _next(portions) is not None:
                     pass
-            return outputs + [run.result() for run in runs]
+                for worker in workers:
+                    worker.kill()
+                raise
 
     return map_tasks
 
@@ -137,22 +142,35 @@ def _read_here(portions: SimpleQueue[list[FileTask]], target: PartTarget, on_rea
         return run.finish()
 
 
-def _drive(portions: SimpleQueue[list[FileTask]], target: PartTarget, on_read: OnRead) -> Output:
-    """Feed one worker until nothing is left to read."""
+def _drive(
+    portions: SimpleQueue[list[FileTask]], target: PartTarget, on_read: OnRead, workers: list[_Worker]
+) -> Output:
+    """Feed one worker until nothing is left to read; it is put among ``workers``."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-m", "dsh_lake.ingest.workers"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as worker:
-        try:
-            _send(worker.stdin, target)
-            while (portion := _next(portions)) is not None:
-                _send(worker.stdin, portion)
-                on_read(_receive(worker))
-            _send(worker.stdin, None)
-            output: Output = _receive(worker)
-            return output
-        except BaseException:
-            worker.kill()
-            raise
+    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+    workers.append(worker)
+    try:
+        with worker:
+            return _converse(worker, portions, target, on_read)
+    except BrokenPipeError as error:
+        raise WorkerFailed(f"a worker process ended with status {worker.returncode}") from error
+
+
+def _converse(
+    worker: _Worker, portions: SimpleQueue[list[FileTask]], target: PartTarget, on_read: OnRead
+) -> Output:
+    try:
+        _send(worker.stdin, target)
+        while (portion := _next(portions)) is not None:
+            _send(worker.stdin, portion)
+            on_read(_receive(worker))
+        _send(worker.stdin, None)
+        output: Output = _receive(worker)
+        return output
+    except BaseException:
+        worker.kill()
+        raise
 
 
 def _next(portions: SimpleQueue[list[FileTask]]) -> list[FileTask] | None:
@@ -168,7 +186,7 @@ def _send(pipe: IO[bytes] | None, message: Any) -> None:
     pipe.flush()
 
 
-def _receive(worker: subprocess.Popen[bytes]) -> Any:
+def _receive(worker: _Worker) -> Any:
     assert worker.stdout is not None
     try:
         answer = pickle.load(worker.stdout)
@@ -180,23 +198,44 @@ def _receive(worker: subprocess.Popen[bytes]) -> Any:
     return answer
 
 
-def _work(requests: IO[bytes], answers: IO[bytes]) -> None:
+def _work(requests: SimpleQueue[Any], answers: IO[bytes]) -> None:
     """A worker's life: where to write, then portions, each answered by its size; None ends it."""
     os.umask(0o077)
-    run = _start(pickle.load(requests))
-    while (portion := pickle.load(requests)) is not None:
+    run = _start(requests.get())
+    while (portion := requests.get()) is not None:
         for task in portion:
             run.read(task)
         _send(answers, sum(task.size_bytes for task in portion))
     _send(answers, run.finish())
 
 
-if __name__ == "__main__":
+def _listen(requests: SimpleQueue[Any]) -> None:
+    """Take requests from stdin. Once nobody is there any more to make them, such as after a kill, this
+    process ends at once, whatever it is doing: there is no one left to whom its files are of use."""
+    # Not sys.stdin, which the interpreter wants to itself when it ends.
+    try:
+        with open(0, "rb", closefd=False) as pipe:
+            while True:
+                requests.put(pickle.load(pipe))
+    finally:
+        os._exit(130)
+
+
+def _main() -> int:
+    requests: SimpleQueue[Any] = SimpleQueue()
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     try:
         with _rare_collections():
-            _work(sys.stdin.buffer, sys.stdout.buffer)
+            _work(requests, sys.stdout.buffer)
+    except BrokenPipeError:
+        return 130
     except (OSError, DshLakeError) as error:
         _send(sys.stdout.buffer, _Failure(str(error)))
-    except (KeyboardInterrupt, EOFError):
-        # Interrupted together with the process that reads our answers, or that one is gone.
-        sys.exit(130)
+    except KeyboardInterrupt:
+        # Interrupted together with the process that reads our answers.
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())
