@@ -11,8 +11,8 @@ Source: session-archive.md sections 3 to 9, session-generations.md section 7.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from itertools import compress, count, pairwise
 from typing import Any
 
 import msgspec
@@ -74,36 +74,61 @@ class SessionLines:
         Raises:
             HeaderRejected: the first non-blank line is no usable header.
         """
-        state, marks, blank = self.state, iter(lines.marks[1:]), 0
-        position, frame = 0, lines.marks[0].frame or None
-        following = next(marks, None)
+        state = self.state
+        first, blank = state.line + 1, 0
         self._begin = len(self._events)
-        for text in lines.texts:
-            if not text:
+        rest = zip(lines.texts, lines.frames(), strict=True)
+        is_plain = not lines.is_odd and state.header is not None
+        while (found := self._add_plain(rest) if is_plain else next(rest, None)) is not None:
+            state.line += not is_plain
+            text, frame = found
+            if not text or text.isspace():
                 blank += 1
-                state.line += 1
-                position += 1
                 continue
-            while following is not None and following.position <= position:
-                frame = following.frame
-                following = next(marks, None)
-            state.line += 1
-            if not text.isspace():
-                try:
-                    if lines.is_odd:
-                        self._check_line(text)
-                    if state.header is None:
-                        self._read_header(text)
-                    elif not self._add_plain(text, frame):
-                        self._add_event(records.read_envelope(text), frame)
-                except Rejected as rejected:
-                    self._add_rejected(lines, position, text, rejected)
-            else:
-                blank += 1
-            position += len(text) + 1
+            try:
+                self._add_line(text, frame, lines.is_odd)
+            except Rejected as rejected:
+                self._add_rejected(lines, state.line - first, text, rejected)
+            is_plain = not lines.is_odd
         if self._counts:
             state.lines += len(lines.texts) - blank
             self._count_events()
+
+    def _add_plain(self, lines: Iterator[tuple[bytes, int | None]]) -> tuple[bytes, int | None] | None:
+        """Read lines as long as they are spelled as the producer spells its events, each in one pass.
+
+        What is around ``data`` is matched to the letter and ``data`` is decoded by itself, so nothing else
+        can be in the line. Stops at a line whose spelling is another or whose payload is odd, and returns
+        it: of such a line nothing is done but that it is counted.
+        """
+        state, put = self.state, self._put
+        begins, readers, end_of_data = _PLAIN_START, _BY_NAME, _end_of_data
+        for line in lines:
+            state.line += 1
+            text, frame = line
+            match = begins(text)
+            if match is None or text[-1] != _BRACE:
+                return line
+            name, seq, time = match.groups()
+            reader = readers.get(name)
+            if reader is None:
+                return line
+            data = text[match.end() : end_of_data(text) if reader.is_surface else -1]
+            try:
+                record = reader.decode(data)
+            except (msgspec.MsgspecError, RecursionError):
+                return line
+            put(reader, record, data, int(seq), 1000 * int(time), frame, False)
+        return None
+
+    def _add_line(self, text: bytes, frame: int | None, is_odd: bool) -> None:
+        """Read a line that is not blank, however it is spelled."""
+        if is_odd:
+            self._check_line(text)
+        if self.state.header is None:
+            self._read_header(text)
+        else:
+            self._add_event(records.read_envelope(text), frame)
 
     def _count_events(self) -> None:
         """Bring counters up to date with the events of this batch."""
@@ -129,11 +154,12 @@ class SessionLines:
             message = "lines end in CR LF; the CR is ignored"
             self.state.note("warn", "carriage-return", message, line=self.state.line)
 
-    def _add_rejected(self, lines: Lines, position: int, text: bytes, rejected: Rejected) -> None:
+    def _add_rejected(self, lines: Lines, index: int, text: bytes, rejected: Rejected) -> None:
         """A line that could not be read as one record: two that were joined, or a reject."""
         state = self.state
         if state.header is None:
             raise HeaderRejected("no-header", f"the first line is no session header: {rejected.message}")
+        position = lines.starts()[index]
         mark = lines.mark_at(position)
         if self._add_glued(text, lines.cuts(position, len(text)), mark.frame or None):
             return
@@ -179,27 +205,6 @@ class SessionLines:
             state.inherited_cut = state.header.seed_length
 
     # -- events ------------------------------------------------------------------------------------------
-
-    def _add_plain(self, text: bytes, frame: int | None) -> bool:
-        """Read a line that is spelled as the producer spells its events, in one pass over its bytes.
-
-        What is around ``data`` is matched to the letter and ``data`` is decoded by itself, so nothing else
-        can be in the line. False, and nothing done, where the spelling is another or the payload is odd.
-        """
-        match = _PLAIN_START(text)
-        if match is None:
-            return False
-        name, seq, time = match.groups()
-        reader = _BY_NAME.get(name)
-        if reader is None or text[-1] != _BRACE:
-            return False
-        data = text[match.end() : _end_of_data(text) if reader.is_surface else -1]
-        try:
-            record = reader.decode(data)
-        except (msgspec.MsgspecError, RecursionError):
-            return False
-        self._put(reader, record, data, int(seq), 1000 * int(time), frame, False)
-        return True
 
     def _add_event(self, envelope: Envelope, frame: int | None) -> None:
         """Read an event however it is spelled."""
@@ -414,6 +419,14 @@ class SessionLines:
         if not is_replacement:
             self.state.mark_call(row[2], 1)
         self._rows["tool_results"].append(row)
+
+
+def _not_empty(texts: list[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not empty, each with its place. Of empty ones a small file can hold a thousand
+    million: they are passed over without a look at each."""
+    if not any(texts):
+        return iter(())
+    return zip(compress(count(), texts), filter(None, texts), strict=True)
 
 
 _Add = Callable[[SessionLines, Head, When, Any, bool], None]
