@@ -9,9 +9,10 @@ Source: session-archive.md section 2.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
@@ -44,6 +45,9 @@ class Mark(NamedTuple):
     offset: int
 
 
+_position_of = attrgetter("position")
+
+
 class Lines(NamedTuple):
     """A batch of whole lines, without their LF, in order. ``marks`` are sorted by position and say which
     frame a line begins in. ``is_odd``: some line is not valid UTF-8, or ends in CR."""
@@ -54,12 +58,13 @@ class Lines(NamedTuple):
 
     def mark_at(self, position: int) -> Mark:
         """The mark of the frame in which the text at ``position`` lies."""
-        return self.marks[bisect_right(self.marks, position, key=lambda mark: mark.position) - 1]
+        return self.marks[bisect_right(self.marks, position, key=_position_of) - 1]
 
     def cuts(self, position: int, size: int) -> list[int]:
         """Where frames begin inside a line: positions relative to the line's beginning."""
-        inside = (mark.position - position for mark in self.marks)
-        return [cut for cut in inside if 0 < cut < size]
+        first = bisect_right(self.marks, position, key=_position_of)
+        last = bisect_left(self.marks, position + size, first, key=_position_of)
+        return [mark.position - position for mark in self.marks[first:last]]
 
 
 class Fault(NamedTuple):
