@@ -24,11 +24,18 @@ chain as (
         chain.depth + 1 as depth
     from chain
     left join links on links.kind = chain.kind and links.session_id = chain.parent
-    -- A chain that bites its own tail ends here.
+    -- A chain that bites its own tail ends here, after many rounds.
     where chain.origin = 'subagent' and chain.parent is not null and chain.depth < 64
 ),
 
-tops as (select source_id, arg_max(ancestor, depth) as root_session_id from chain group by source_id)
+-- Of a circle none is at the top: the first by name stands for it, for all that are in it or below it.
+tops as (
+    select
+        source_id,
+        case when max(depth) < 64 then arg_max(ancestor, depth) else min(ancestor) filter (depth > 32) end as root_session_id
+    from chain
+    group by source_id
+)
 
 select
     counted.session_id, counted.source_id, counted.format_version, counted.created_at, counted.cwd,
