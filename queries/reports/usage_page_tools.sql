@@ -7,7 +7,7 @@
 with outcomes as not materialized (
     select
         name, session_id, seq, status, own_status,
-        date_diff('millisecond', called_at, result_at) as duration_ms,
+        elapsed_ms(called_at, result_at) as duration_ms,
         is_called and not is_inherited and not is_recovered as is_own,
         case when is_called and not is_inherited then called_at else own_at end as "at"
     from call_outcomes

@@ -3,39 +3,46 @@
 -- needs: stored.sources
 -- A session counts once. Of several files that hold it the one on disk comes before a remembered one, the
 -- higher generation before the lower, the longer copy before the shorter, then the root first given.
-with elected as (
+-- Copies are few: only they need to be sorted.
+with several as (
+    select session_id
+    from stored.sources
+    where kind = 'session' and session_id is not null and state in ('ok', 'partial', 'missing')
+    group by session_id
+    having count(*) > 1
+),
+
+elected as (
     select
-        *,
+        source_key,
         row_number() over copies as place,
         first_value(path) over copies as counted_path,
         first_value(format_version) over copies as counted_version
     from stored.sources
+    semi join several using (session_id)
+    where kind = 'session' and state in ('ok', 'partial', 'missing')
     window copies as (
-        partition by
-            case
-                when kind = 'session' and session_id is not null and state in ('ok', 'partial', 'missing')
-                    then 'session ' || session_id
-                else 'file ' || source_id
-            end
+        partition by session_id
         order by state = 'missing', format_version desc nulls last, events desc nulls last, root_rank, path
     )
 )
 
 select
-    * exclude (place, counted_path, counted_version, state, message, code),
-    code as state_code,
+    s.* exclude (state, message, code),
+    s.code as state_code,
     case
-        when state not in ('ok', 'partial') or place = 1 then state
-        when format_version < counted_version then 'superseded'
+        when s.state not in ('ok', 'partial') or coalesce(e.place, 1) = 1 then s.state
+        when s.format_version < e.counted_version then 'superseded'
         else 'duplicate'
     end as status,
     case
-        when state in ('ok', 'partial') and place > 1 then 'the session is counted from ' || counted_path
-        else message
+        when s.state in ('ok', 'partial') and e.place > 1 then 'the session is counted from ' || e.counted_path
+        else s.message
     end as message,
     -- Of a file that was never read nothing can be remembered.
-    place = 1 and (
-        state in ('ok', 'partial')
-        or (state = 'missing' and (session_id is not null or kind = 'cassette'))
+    coalesce(e.place, 1) = 1 and (
+        s.state in ('ok', 'partial')
+        or (s.state = 'missing' and (s.session_id is not null or s.kind = 'cassette'))
     ) as is_counted
-from elected
+from stored.sources as s
+left join elected as e on e.source_key = s.source_key

@@ -14,27 +14,40 @@ with current_rows as not materialized (
         and (not r.is_tail or r.batch = s.last_batch)
 ),
 
-samples as (
-    select
-        source_key, is_recovered, turn, step, line, seq,
-        lead(turn) over following as next_turn,
-        lead(step) over following as next_step,
-        lead(line) over following as next_line,
-        lead(seq) over following as next_seq
-    from current_rows
+-- Turns that may have two samples of a step, among them all that have: their steps set fewer bits than they are.
+repeating as (
+    select source_key, turn
+    from stored.usage
     where kind not in ('compaction', 'retry')
-    window following as (partition by source_key, is_recovered order by line, seq)
+    group by source_key, turn
+    having bit_count(bit_or(1::bigint << ((step % 62 + 62) % 62))) < count(step)
 ),
 
-retries as (select source_key, is_recovered, turn, step, line, seq from current_rows where kind = 'retry'),
+pairs as (
+    select source_key, is_recovered, turn, step, line, seq, next_line, next_seq
+    from (
+        select
+            source_key, is_recovered, turn, step, line, seq,
+            lead(line) over following as next_line,
+            lead(seq) over following as next_seq
+        from current_rows
+        semi join repeating using (source_key, turn)
+        where kind not in ('compaction', 'retry')
+        window following as (partition by source_key, is_recovered, turn, step order by line, seq)
+    )
+    where next_line is not null and step is not null
+),
 
 replaced as (
-    select s.source_key, s.is_recovered, s.line, s.seq
-    from samples as s
-    anti join retries as r
-        on r.source_key = s.source_key and r.is_recovered = s.is_recovered and r.turn = s.turn and r.step = s.step
-        and (r.line, r.seq) > (s.line, s.seq) and (r.line, r.seq) < (s.next_line, s.next_seq)
-    where s.next_turn = s.turn and s.next_step = s.step
+    select p.source_key, p.is_recovered, p.line, p.seq
+    from pairs as p
+    anti join current_rows as b
+        on b.source_key = p.source_key and b.is_recovered = p.is_recovered
+        and (b.line, b.seq) > (p.line, p.seq) and (b.line, b.seq) < (p.next_line, p.next_seq)
+        and (
+            b.kind not in ('compaction', 'retry')
+            or (b.kind = 'retry' and b.turn = p.turn and b.step = p.step)
+        )
 )
 
 select

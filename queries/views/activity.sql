@@ -46,7 +46,7 @@ things as (
         case when t.is_own_call then 'tool call' else 'tool result' end as kind, t.source_id,
         case when t.is_own_call then t.called_at else t.result_at end as "at", m.model, t.tool,
         coalesce(t.own_status, 'unanswered') as status,
-        case when t.is_own_call then date_diff('millisecond', t.called_at, t.result_at) end as duration_ms
+        case when t.is_own_call then elapsed_ms(t.called_at, t.result_at) end as duration_ms
     from tool_use as t
     left join step_models as m on m.source_id = t.source_id and m.turn = t.turn and m.step = t.step
     where t.is_own_call or t.own_status is not null

@@ -11,8 +11,7 @@ select
     any_value(call_id) as call_id,
     min("at") filter (type = 'approval/asked') as asked_at,
     max("at") filter (type = 'approval/decided') as decided_at,
-    date_diff(
-        'millisecond',
+    elapsed_ms(
         min("at") filter (type = 'approval/asked'),
         max("at") filter (type = 'approval/decided')
     ) as wait_ms,

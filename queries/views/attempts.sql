@@ -23,7 +23,7 @@ paired as (
 
 select
     session_id, source_id, line, seq, "at", turn, step, outcome, code, http_status, started_at,
-    date_diff('millisecond', started_at, "at") as duration_ms,
+    elapsed_ms(started_at, "at") as duration_ms,
     coalesce(provider, case when is_its_own then billed_provider end) as provider,
     coalesce(model, case when is_its_own then billed_model end) as model,
     case when is_its_own then billed_tokens end as total_tokens

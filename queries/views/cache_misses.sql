@@ -107,7 +107,7 @@ explained as (
                 then 'compaction or replacement'
             when s.is_start then 'sub-agent start'
             when s.is_inherited_before then 'fork start'
-            when date_diff('millisecond', s.at_before, s."at")
+            when elapsed_ms(s.at_before, s."at")
                 > 1000 * coalesce(getvariable('idle_gap_s')::double, 300) then 'idle gap'
             when s.cache_read_tokens + coalesce(getvariable('cache_tolerance_tokens')::bigint, 128) >= s.prompt_before
                 then 'answer not cached'
@@ -124,7 +124,7 @@ select
     e.session_id, e.source_id, e.line, e.seq, e."at", e.turn, e.step, e.kind, e.provider, e.model, e.served_model,
     e.cause, e.prompt_tokens, e.cache_read_tokens, e.prefix_tokens, e.missed_tokens,
     e.prompt_tokens - e.cache_read_tokens as uncached_tokens,
-    date_diff('millisecond', e.at_before, e."at") as gap_ms,
+    elapsed_ms(e.at_before, e."at") as gap_ms,
     case
         when e.missed_written = 0 then e.missed_tokens * (r.input_price - r.cache_read_price)::double
         else e.missed_written * (r.cache_write_price - r.cache_read_price)::double

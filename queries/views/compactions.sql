@@ -56,7 +56,7 @@ replies as (select * from calls where kind = 'message' and prompt_tokens is not 
 
 select
     r.session_id, r.source_id, r.line, r.kind, r.compaction_id, r.turn, r.started_at, r.ended_at,
-    date_diff('millisecond', r.started_at, r.ended_at) as duration_ms,
+    elapsed_ms(r.started_at, r.ended_at) as duration_ms,
     r.outcome, r.provider, r.model, r.replaced_tokens,
     b.prompt_tokens as tokens_before,
     a.prompt_tokens as tokens_after,

@@ -10,7 +10,7 @@ select
     any_value(turn) as turn,
     min(started_at) as started_at,
     max(finished_at) as finished_at,
-    date_diff('millisecond', min(started_at), max(finished_at)) as duration_ms,
+    elapsed_ms(min(started_at), max(finished_at)) as duration_ms,
     arg_max(outcome, line) filter (type = 'job/settled') as outcome,
     arg_max(cause, line) filter (type = 'job/settled') as cause,
     arg_max(exit_code, line) filter (type = 'job/settled') as exit_code

@@ -6,7 +6,7 @@
 select
     c.*,
     s.last_event_at,
-    date_diff('millisecond', c.called_at, s.last_event_at) as age_ms
+    elapsed_ms(c.called_at, s.last_event_at) as age_ms
 from calls_without_results as c
 inner join sessions as s using (source_id)
 order by age_ms desc nulls last, c.path, c.line, c.seq

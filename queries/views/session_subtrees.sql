@@ -24,8 +24,8 @@ spent as (
 turn_times as (
     select
         e.source_key, e.turn,
-        date_diff(
-            'millisecond', min(e."at") filter (e.type = 'turn/start'), max(e."at") filter (e.type = 'turn/end')
+        elapsed_ms(
+            min(e."at") filter (e.type = 'turn/start'), max(e."at") filter (e.type = 'turn/end')
         ) as duration_ms
     from stored.events as e
     inner join keys as k

@@ -7,10 +7,10 @@
 -- beginning was inherited has no line and no started_at; one that was cut off has no ended_at.
 select
     s.session_id, s.source_id, t.turn, t.step, t.line, t.started_at, t.first_chunk_at, t.replied_at, t.ended_at,
-    date_diff('millisecond', t.started_at, t.ended_at) as duration_ms,
-    date_diff('millisecond', coalesce(t.retried_at, t.started_at), t.first_chunk_at) as first_token_ms,
-    date_diff('millisecond', t.started_at, t.replied_at) as model_ms,
-    case when t.requested_calls > 0 then date_diff('millisecond', t.replied_at, t.ended_at) end as tool_ms,
+    elapsed_ms(t.started_at, t.ended_at) as duration_ms,
+    elapsed_ms(coalesce(t.retried_at, t.started_at), t.first_chunk_at) as first_token_ms,
+    elapsed_ms(t.started_at, t.replied_at) as model_ms,
+    case when t.requested_calls > 0 then elapsed_ms(t.replied_at, t.ended_at) end as tool_ms,
     t.replies, t.requested_calls, t.retries, t.attempts, t.is_interrupted
 from step_times as t
 inner join source_status as s using (source_key)

@@ -6,7 +6,7 @@
 with outcomes as not materialized (
     select
         name, own_status, result_chars, status,
-        date_diff('millisecond', called_at, result_at) as duration_ms,
+        elapsed_ms(called_at, result_at) as duration_ms,
         is_called and not is_inherited and not is_recovered as is_own
     from call_outcomes
 ),

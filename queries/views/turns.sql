@@ -60,8 +60,8 @@ worked as (
         sum(retries)::bigint as retries,
         sum(attempts)::bigint as attempts,
         min(first_chunk_at) as first_chunk_at,
-        sum(date_diff('millisecond', started_at, replied_at))::bigint as model_ms,
-        sum(case when requested_calls > 0 then date_diff('millisecond', replied_at, ended_at) end)::bigint as tool_ms,
+        sum(elapsed_ms(started_at, replied_at))::bigint as model_ms,
+        sum(case when requested_calls > 0 then elapsed_ms(replied_at, ended_at) end)::bigint as tool_ms,
         bool_or(is_interrupted) as is_interrupted
     from step_times
     group by source_key, turn
@@ -75,12 +75,12 @@ turns_known as (
 
 select
     s.session_id, s.source_id, t.turn, m.line, m.started_at, m.ended_at,
-    date_diff('millisecond', m.started_at, m.ended_at) as duration_ms,
+    elapsed_ms(m.started_at, m.ended_at) as duration_ms,
     e.ending.outcome as outcome, e.ending.cause as cause, e.ending.code as code,
     e.ending.http_status as http_status,
-    date_diff('millisecond', m.started_at, w.first_chunk_at) as first_token_ms,
+    elapsed_ms(m.started_at, w.first_chunk_at) as first_token_ms,
     w.model_ms, w.tool_ms,
-    date_diff('millisecond', m.started_at, m.ended_at) - coalesce(w.model_ms, 0) - coalesce(w.tool_ms, 0) as other_ms,
+    elapsed_ms(m.started_at, m.ended_at) - coalesce(w.model_ms, 0) - coalesce(w.tool_ms, 0) as other_ms,
     coalesce(m.starts, 0) as starts,
     coalesce(m.ends, 0) as ends,
     coalesce(w.steps, 0) as steps,
