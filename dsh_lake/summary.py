@@ -35,6 +35,8 @@ _COUNTS_BEFORE_TOKENS = [
 ]
 _SEVERITIES = {"fail": 0, "warn": 1, "info": 2}
 TOP_TOOLS = 10
+MOST_FINDINGS = 100_000
+"""Findings that are told one by one. A damaged file of a few megabytes can have as many millions."""
 
 
 def summarise(views: ComposedViews) -> Summary:
@@ -61,8 +63,23 @@ def summarise(views: ComposedViews) -> Summary:
         "cassettes": totals["cassettes"],
         "interactions": totals["interactions"],
         "top_tools": (totals["tools"] or [])[:TOP_TOOLS],
-        "findings": views.fetch("findings", "severity, code, path, position, message"),
+        "findings": _findings(views),
     }
+
+
+def _findings(views: ComposedViews) -> list[dict[str, Any]]:
+    """Each finding; where there are too many, one for all of a code in a file: the first, and how many."""
+    found = views.fetch("findings", "severity, code, path, position, message", f"limit {MOST_FINDINGS + 1}")
+    if len(found) <= MOST_FINDINGS:
+        return found
+    first = "arg_min({}, coalesce(try_cast(split_part(position, ' ', 2) as bigint), 0))"
+    columns = f"severity, code, path, {first.format('position')} as position, count(*) as times"
+    found = views.fetch("findings", f"{columns}, {first.format('message')} as message", "group by all")
+    for finding in found:
+        times = finding.pop("times")
+        if times > 1:
+            finding["message"] += f" ({times:,} such findings; each of them: dsh-lake sql 'from findings')"
+    return found
 
 
 def with_discovery(

@@ -151,11 +151,11 @@ class ComposedViews(_OwnTables):
         super().__init__(stored)
         self._shorter = {} if with_cassettes else _WITHOUT_CASSETTES
 
-    def fetch(self, name: str, columns: str = "*") -> list[dict[str, Any]]:
-        """The rows of a table or view; ``columns`` is what to select of it."""
+    def fetch(self, name: str, columns: str = "*", rest: str = "") -> list[dict[str, Any]]:
+        """The rows of a table or view; ``columns`` is what to select, ``rest`` what follows its name."""
         name = self._shorter.get(name, name)
         parts = ", ".join(f'"{query.name}" as ({query.text}\n)' for query in _with_needs([name], {}))
-        return fetch_rows(self.connection, f'with {parts} select {columns} from "{name}"')
+        return fetch_rows(self.connection, f'with {parts} select {columns} from "{name}" {rest}')
 
 
 class SessionTables(PreparedTables):
