@@ -3,13 +3,16 @@
 VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+# Every library at its work, without what only tries more of the same.
+OLDEST_TESTS := $(addprefix tests/,architecture baseline canonical export frames prices query records reports scan sources)
 READY := $(VENV)/.dsh-lake-ready
 
 .DEFAULT_GOAL := help
-.PHONY: help check test bench clean
+.PHONY: help check test oldest bench clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 check: $(READY) ## lint, types, layers and tests, in a virtual environment made here if there is none
 	$(BIN)/ruff check .
@@ -21,11 +24,17 @@ check: $(READY) ## lint, types, layers and tests, in a virtual environment made 
 test: $(READY) ## the tests alone; T="tests/frames -k torn" to choose
 	$(BIN)/python -m pytest $(T)
 
+oldest: ## tests with the lower bounds of pyproject.toml, in .venv-oldest; T chooses, as for test
+	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) tests/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OLDEST)/constraints.txt -e '.[dev]'
+	$(OLDEST)/bin/python -m pytest -n auto --dist worksteal $(or $(T),$(OLDEST_TESTS))
+
 bench: $(READY) ## the speed table of the README, measured here
 	$(BIN)/python tests/bench/scan.py
 
 clean: ## remove what the recipes made
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv $(OLDEST) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml

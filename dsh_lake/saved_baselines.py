@@ -16,6 +16,8 @@ from dsh_lake.whole_files import written_whole
 FOLDER = "baselines"
 VERSION = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+"""What Windows opens as a device in every folder, whatever stands behind the first dot."""
 
 
 def check_name(name: str) -> None:
@@ -29,18 +31,23 @@ def check_name(name: str) -> None:
             f"{name!r} is no name for a baseline: up to 64 letters, digits, dots, dashes and underscores, "
             "the first one a letter or digit"
         )
+    if _DEVICE.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a baseline: on Windows it is that of a device")
 
 
 def save(lake: Path, name: str, document: dict[str, Any]) -> Path:
     """Keep a baseline under a name, in the place of an earlier one of that name; returns its file.
 
     Raises:
-        UsageError: the name is none.
+        UsageError: the name is none, or to this file system that of another one.
         OSError: the file cannot be written.
     """
     check_name(name)
     folder = lake / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
+    if (folder / f"{name}.json").exists() and name not in (known := names(lake)):
+        alike = next((one for one in known if one.casefold() == name.casefold()), "another one")
+        raise UsageError(f"{name!r} would take the place of the baseline {alike!r} here: choose another name")
     text = json.dumps({"version": VERSION, **document}, ensure_ascii=False, indent=1, allow_nan=False)
     with written_whole(folder / f"{name}.json", is_private=True) as sink:
         sink.write(f"{text}\n".encode())

@@ -14,6 +14,7 @@ import pytest
 
 import dsh_lake
 from demo_lake import DemoLake
+from dsh_lake import saved_baselines
 from dsh_lake.baseline import GRAINS, baseline_rows
 from dsh_lake.errors import LakeError, NotALake, UsageError
 from logs import assistant, call, event, frame, header, log_path, result
@@ -178,6 +179,8 @@ def test_the_figures_of_the_first_report(tmp_path: Path) -> None:
         ({"workspace": "atlas"}, "is not in this lake, which has: --home-dev-field~0020notes--, "),
         ({"save": "../up"}, "no name for a baseline"),
         ({"compare": "a/b"}, "no name for a baseline"),
+        ({"save": "NUL"}, "device"),
+        ({"save": "com1.before"}, "device"),
         ({"compare": "never"}, "saved are: none"),
     ],
 )
@@ -285,3 +288,14 @@ def test_rows_are_of_what_was_asked_for(demo: DemoLake, lake: Path) -> None:
     dsh_lake.baseline(lake, time_zone="UTC", save="x")
     compared = dsh_lake.baseline(lake, compare="x", since="2026-11-01")
     assert baseline_rows(compared).read_all().to_pylist() == compared["comparison"]["measures"]
+
+
+def test_names_that_a_file_system_takes_for_one_do_not_replace_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved_baselines.save(tmp_path, "Before", {})
+    saved_baselines.save(tmp_path, "Before", {})
+    monkeypatch.setattr(Path, "exists", lambda path: path.name.lower() == "before.json")
+    with pytest.raises(UsageError, match="place of the baseline 'Before'"):
+        saved_baselines.save(tmp_path, "before", {})
+    assert saved_baselines.names(tmp_path) == ["Before"]
