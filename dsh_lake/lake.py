@@ -22,7 +22,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -233,7 +233,7 @@ class Lake:
             if not all((self.tables / name / "_delta_log").is_dir() for name in STORED):
                 self._create()
             snapshot = self.snapshot()
-            self._roll_back(snapshot)
+            snapshot = self._roll_back(snapshot)
             self._delete_leftovers(snapshot)
             try:
                 yield Writer(self, snapshot)
@@ -270,12 +270,16 @@ class Lake:
                 configuration={"delta.checkpointInterval": "50"},
             )
 
-    def _roll_back(self, snapshot: Snapshot | None) -> None:
-        """Undo commits that no scan names."""
+    def _roll_back(self, snapshot: Snapshot | None) -> Snapshot | None:
+        """Undo commits that no scan names; the snapshot with the versions that this gave, so that the next
+        scan names them and nothing is undone twice."""
+        versions = dict(snapshot.versions) if snapshot is not None else {}
         for name in STORED:
-            pinned = snapshot.versions.get(name, 0) if snapshot is not None else 0
+            pinned = versions.get(name, 0)
             if name != "scans" and self._log_version(name) != pinned:
                 self._table(name).restore(pinned)
+                versions[name] = self._log_version(name)
+        return replace(snapshot, versions=versions) if snapshot is not None else None
 
     def _delete_leftovers(self, snapshot: Snapshot | None) -> None:
         """Delete what writers made and never committed: files of batches that no scan has had."""

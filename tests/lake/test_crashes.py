@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -43,27 +41,6 @@ def _start(home: Path, lake: Path, jobs: int = 1) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", SCAN, str(home), str(lake), str(jobs)], stderr=subprocess.DEVNULL
     )
-
-
-def test_killed_at_any_moment_and_run_again_it_is_as_if_scanned_once(home: Path, tmp_path: Path) -> None:
-    whole = tmp_path / "whole"
-    began = time.monotonic()
-    assert _start(home, whole).wait() == 0
-    took = time.monotonic() - began
-    expected = rows_of(whole)
-    lake = tmp_path / "killed"
-    for number in range(10):
-        process = _start(home, lake)
-        time.sleep(took * (number + 1) / 11)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        if Lake(lake).exists and Lake(lake).snapshot() is not None:
-            # Whatever is visible is a whole scan.
-            assert rows_of(lake) == expected
-    scan(home, lake=lake)
-    assert rows_of(lake) == expected
-    with connect(lake) as connection:
-        assert connection.sql("select count(*) from events").fetchall() == [(40 * 60,)]
 
 
 def test_two_scans_at_once_lose_and_double_nothing(home: Path, tmp_path: Path) -> None:
