@@ -1,6 +1,6 @@
 -- doc: What each session did and cost in tokens: own events only, sub-agents in rows of their own.
 -- grain: one row per session
--- needs: sessions, messages, calls, tool_outcomes, billed_usage, stored.events, source_status
+-- needs: sessions, messages, call_outcomes, billed_usage, stored.events, source_status
 with turns as (
     select s.source_id, count(*) as turns
     from stored.events as e
@@ -22,29 +22,37 @@ spoken as (
 ),
 
 called as (
-    select source_id, count(*) as tool_calls from calls where not is_inherited and not is_recovered group by all
-),
-
-failed as (
-    select source_id, count(*) filter (status = 'error') as tool_errors from tool_outcomes group by source_id
-),
-
-mostly as (
-    select source_id, arg_max(model, tokens) as model
-    from (select source_id, model, sum(billed_tokens) as tokens from billed_usage group by source_id, model)
+    select
+        source_id,
+        count(*) filter (is_called and not is_inherited and not is_recovered) as tool_calls,
+        count(*) filter (own_status = 'error') as tool_errors
+    from call_outcomes
     group by source_id
+),
+
+billed as materialized (
+    select
+        source_id, model,
+        sum(input_tokens) as input_tokens,
+        sum(output_tokens) as output_tokens,
+        sum(cache_read_tokens) as cache_read_tokens,
+        sum(cache_write_tokens) as cache_write_tokens,
+        sum(billed_tokens) as total_tokens
+    from billed_usage
+    group by source_id, model
 ),
 
 spent as (
     select
         source_id,
-        count(distinct model) as models,
+        arg_max(model, total_tokens) as model,
+        count(model) as models,
         try_cast(sum(input_tokens) as bigint) as input_tokens,
         try_cast(sum(output_tokens) as bigint) as output_tokens,
         try_cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
         try_cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
-        try_cast(sum(billed_tokens) as bigint) as total_tokens
-    from billed_usage
+        try_cast(sum(total_tokens) as bigint) as total_tokens
+    from billed
     group by source_id
 )
 
@@ -58,13 +66,13 @@ select
     s.cwd,
     coalesce(s.created_at, s.first_event_at) as started_at,
     s.last_event_at,
-    mostly.model,
+    spent.model,
     coalesce(spent.models, 0) as models,
     coalesce(turns.turns, 0) as turns,
     coalesce(spoken.human_messages, 0) as human_messages,
     coalesce(spoken.assistant_messages, 0) as assistant_messages,
     coalesce(called.tool_calls, 0) as tool_calls,
-    coalesce(failed.tool_errors, 0) as tool_errors,
+    coalesce(called.tool_errors, 0) as tool_errors,
     spent.input_tokens,
     spent.output_tokens,
     spent.cache_read_tokens,
@@ -74,7 +82,5 @@ from sessions as s
 left join turns using (source_id)
 left join spoken using (source_id)
 left join called using (source_id)
-left join failed using (source_id)
-left join mostly using (source_id)
 left join spent using (source_id)
 order by started_at desc nulls last, s.session_id

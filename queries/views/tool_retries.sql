@@ -4,13 +4,19 @@
 -- The rule: a failed call was retried if the same tool was called later in the same turn, after the failure was
 -- known (the call stands behind the failed result). The first such call is the retry; one call may be the retry of
 -- several failures before it. same_arguments: the retry asked for just the same; recovered: it ended ok.
-with own as (select * from tool_calls where not is_inherited and not is_recovered),
+with own as materialized (
+    select source_id, turn, name, line, result_line, status, arguments_sha256
+    from tool_calls
+    where not is_inherited and not is_recovered
+),
+
+failed as (select * from own where status = 'error'),
 
 retried as (
     select f.name, f.arguments_sha256, r.line as retry_line, r.status as retry_status,
         r.arguments_sha256 as retry_sha256
-    from (select * from own where status = 'error') as f
-    asof left join own as r
+    from failed as f
+    asof left join (select * from own semi join failed using (source_id, turn, name)) as r
         on r.source_id = f.source_id and r.turn = f.turn and r.name = f.name and f.result_line < r.line
 )
 
