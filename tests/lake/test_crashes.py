@@ -9,14 +9,19 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dsh_lake import connect, scan
+from dsh_lake import connect, scan, sources, update
+from dsh_lake.cli.exits import run
 from dsh_lake.errors import LakeBusy, LakeError, NotALake, VersionMismatch
+from dsh_lake.ingest import workers
 from dsh_lake.lake import Lake
+from dsh_lake.views import CatalogBuilder
 from tests import logs
 from tests.lake.stored import rows_of
+from tests.lake.works import leftovers
 
 SCAN = "import sys, dsh_lake; dsh_lake.scan(sys.argv[1], lake=sys.argv[2], jobs=int(sys.argv[3]))"
 
@@ -59,6 +64,59 @@ def test_a_second_writer_is_told_that_the_lake_is_busy(home: Path, tmp_path: Pat
     with lake.writing(), pytest.raises(LakeBusy, match="lake busy"):
         scan(home, lake=lake.path)
     scan(home, lake=lake.path)
+
+
+def test_a_catalog_is_in_place_before_another_may_write(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake, finish = Lake(tmp_path / "lake"), CatalogBuilder.finish
+    finished: list[None] = []
+
+    def finish_while_another_comes(*arguments: Any) -> None:
+        with pytest.raises(LakeBusy), lake.writing():
+            pass
+        finish(*arguments)
+        finished.append(None)
+
+    monkeypatch.setattr(CatalogBuilder, "finish", finish_while_another_comes)
+    scan(home, lake=lake.path, jobs=1)
+    assert finished == [None]
+
+
+def test_files_that_another_scan_knows_already_are_looked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, lake = tmp_path / "home", tmp_path / "lake"
+    older = logs.log_path(own, "s", version=3)
+    older.write_bytes(logs.frame(logs.header("s", 3)) + logs.frame(logs.user(0, "a")))
+    scan(own, lake=lake)
+    look = sources.discover
+    overtaken: list[int] = []
+
+    def look_and_be_overtaken(roots: Any) -> Any:
+        found = look(roots)
+        if not overtaken:
+            overtaken.append(1)
+            logs.log_path(own, "s").write_bytes(logs.frame(logs.header("s")) + logs.frame(logs.user(0, "b")))
+            scan(own, lake=lake)
+        return found
+
+    monkeypatch.setattr(update, "discover", look_and_be_overtaken)
+    scan(own, lake=lake)
+    scan(own, lake=tmp_path / "fresh")
+    assert rows_of(lake) == rows_of(tmp_path / "fresh")
+
+
+@pytest.mark.skipif(shutil.which("false") is None, reason="there is no program that does nothing but fail")
+def test_a_worker_that_is_gone_is_no_reader_that_has_enough(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(workers, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    for _ in range(3):
+        assert run(["scan", str(home), "--lake", str(tmp_path / "lake"), "--jobs", "2"]) == 1
+        assert capsys.readouterr().err == "error: a worker process ended with status 1\n"
+    assert leftovers(tmp_path / "lake") == []
 
 
 def test_a_reader_sees_its_scan_while_others_go_on(home: Path, tmp_path: Path) -> None:
