@@ -137,7 +137,7 @@ class _OpenPart:
 def open_parquet(table: str, sink: pa.NativeFile) -> pq.ParquetWriter:
     """A writer for the stored schema of ``table``: free text neither as dictionary nor with statistics."""
     short = [column.name for column in TABLES[table].stored if not column.is_content]
-    return pq.ParquetWriter(
+    return _DroppableWriter(
         sink,
         stored_schema(table),
         compression="zstd",
@@ -145,6 +145,14 @@ def open_parquet(table: str, sink: pa.NativeFile) -> pq.ParquetWriter:
         use_dictionary=short,
         write_statistics=short,
     )
+
+
+class _DroppableWriter(pq.ParquetWriter):  # type: ignore[misc]  # pyarrow comes without types
+    """A writer that may be dropped unfinished: where the disk is full it would try to write the end of its
+    file even so, and Python would report on stderr that this failed too."""
+
+    def __del__(self) -> None:
+        pass
 
 
 def finished_part(table: str, path: Path, rows: int) -> Part:
