@@ -10,6 +10,7 @@ from demo_home import write_home
 
 HIDDEN = """
 import os, signal, sys, types
+os.supports_dir_fd.clear()  # before it is asked for by those who would make use of it
 # What belongs to Python and to the libraries is there on Windows in its own form: it is loaded first.
 import asyncio, multiprocessing, shutil, subprocess, tempfile, zoneinfo
 import deltalake, duckdb, jinja2, msgspec, platformdirs, pyarrow.parquet, pytest, typer, yaml, zstandard
