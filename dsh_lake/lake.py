@@ -40,6 +40,8 @@ ENV = "DSH_LAKE"
 _IN_THE_WAY = re.compile(r"[%?#\x00-\x1f\x7f\ud800-\udfff]")
 """What the engines that read a lake take for patterns or escapes in the path of a file."""
 
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+
 
 def default_lake() -> Path:
     """``$DSH_LAKE``, else the folder ``dsh-lake`` of the platform's user data directory."""
@@ -300,9 +302,7 @@ class Lake:
         try:
             yield
         except (OSError, DeltaError) as error:
-            number = error.errno if isinstance(error, OSError) else None
-            reason = os.strerror(number) if number else str(error).partition("\n")[0]
-            raise LakeError(f"{self.path}: the lake cannot be written: {reason}") from error
+            raise LakeError(f"{self.path}: the lake cannot be written: {_reason(error)}") from error
 
     def _log_version(self, name: str) -> int:
         """The newest version of a table, by a look at the folder of its log."""
@@ -418,6 +418,14 @@ def _about(scan: Mapping[str, Any]) -> dict[str, str]:
         "schema_version": scan["schema_version"],
         "table_versions": scan["table_versions"],
     }
+
+
+def _reason(error: Exception) -> str:
+    """What the operating system said, in its words; the engine for tables quotes its number among others."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number is None and (quoted := _OS_ERROR.search(str(error))):
+        number = int(quoted[1])
+    return os.strerror(number) if number is not None else " ".join(str(error).split())
 
 
 def _check_schema(version: str) -> None:
