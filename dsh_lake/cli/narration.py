@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 
 from dsh_lake.terminal_text import terminal_lines
+
+_COMMAND = re.compile(r"^(\s*)(?=::|##(?:\[|vso))", re.M)
+"""Before what CI takes for a command, on any stream: a name with a line end in it can give one."""
 
 
 class Narration:
@@ -33,7 +37,7 @@ class Narration:
 
     @staticmethod
     def _say(text: str) -> None:
-        line = f"{terminal_lines(text)}\n"
+        line = _COMMAND.sub(r"\1\\", f"{terminal_lines(text)}\n")
         encoding = sys.stderr.encoding or "utf-8"
         sys.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding))
         sys.stderr.flush()
