@@ -159,7 +159,11 @@ def read(home: Path, lake: Path, stop: Path) -> int:
 
 def rival(home: Path, lake: Path, stop: Path) -> int:
     """Scans and compactions that get in the way; how many were not told that the lake is busy."""
-    return _repeat(cycle([lambda to: scan(home, lake=to), compact]), lake, stop)
+
+    def pause(_: Path) -> None:
+        time.sleep(random.uniform(0.1, 1))  # or nobody else would ever come to write
+
+    return _repeat(cycle([lambda to: scan(home, lake=to), pause, compact, pause]), lake, stop)
 
 
 def _repeat(works: Iterator[Callable[[Path], object]], lake: Path, stop: Path) -> int:
