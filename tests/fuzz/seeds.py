@@ -104,6 +104,7 @@ def _names() -> Iterator[bytes]:
     yield log
     yield log + b"\0sessions/--w--/up->../../..\0loop->.\0x/session.jsonl->../../session.v4.jsonl"
     yield b"a\nb/\x1b[2J/session.v2.jsonl.zstd\0\xff\xfe/session.jsonl\0\xe2\x80\xae/snapshot.yml"
+    yield b"x/session.jsonl->../../session.v4.jsonl\0y/session.jsonl->../x/session.jsonl\0y->.."
     yield b"c:\\x/session.jsonl\0 /session.jsonl\0sessions/_no-cwd/a/session.v99999999999999999999.jsonl"
 
 
