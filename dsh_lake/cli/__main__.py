@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
+from contextlib import suppress
 
 
 def main() -> None:
@@ -10,7 +13,13 @@ def main() -> None:
     from dsh_lake.cli.exits import end_on_sigterm, run
 
     end_on_sigterm()
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    # What remains is to free the engines' memory, piece by piece: the system frees it at once.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ from dsh_lake.tables.sink import RowSink
 from dsh_lake.tables.tools import tool_call_row, tool_result_row
 from dsh_lake.tables.usage import Asked, Kind, Sample, read_sample, retry_row
 
+_Line = tuple[int, bytes, int | None]
+"""Number, text without its LF, and frame."""
+
 _MAX_TIME_MS = 8_640_000_000_000_000
 _CR, _BRACE, _BRACKET = b"\r}]"
 
@@ -74,34 +77,68 @@ class SessionLines:
         Raises:
             HeaderRejected: the first non-blank line is no usable header.
         """
-        state, marks, texts = self.state, iter(lines.marks[1:]), lines.texts
-        begin, before, read = state.line + 1, 0, 0  # `before`: bytes of the lines before, without their LF
-        frame = lines.marks[0].frame or None
-        following = next(marks, None)
+        state, before = self.state, self.state.line
+        blank = lines.texts.count(b"")
         self._begin = len(self._events)
-        for number, text in _not_empty(texts):
-            position = before + number
-            while following is not None and following.position <= position:
-                frame = following.frame
-                following = next(marks, None)
-            state.line = begin + number
-            before += len(text)
-            if text.isspace():
-                continue
-            read += 1
-            try:
-                if lines.is_odd:
-                    self._check_line(text)
-                if state.header is None:
-                    self._read_header(text)
-                elif not self._add_plain(text, frame):
-                    self._add_event(records.read_envelope(text), frame)
-            except Rejected as rejected:
-                self._add_rejected(lines, position, text, rejected)
-        state.line = begin + len(texts) - 1
+        # A small file can hold a thousand million empty lines: they are passed over without a look at each.
+        if blank < len(lines.texts):
+            numbered = zip(count(before + 1), lines.texts, lines.frames())
+            blank += self._add_lines(lines, compress(numbered, lines.texts))
+        state.line = before + len(lines.texts)
         if self._counts:
-            state.lines += read
+            state.lines += len(lines.texts) - blank
             self._count_events()
+
+    def _add_lines(self, lines: Lines, rest: Iterator[_Line]) -> int:
+        """Read lines that are not empty; says how many of them are blank all the same."""
+        state, first, blank = self.state, self.state.line + 1, 0
+        is_plain = not lines.is_odd and state.header is not None
+        while (found := self._add_plain(rest) if is_plain else next(rest, None)) is not None:
+            state.line, text, frame = found
+            if text.isspace():
+                blank += 1
+                continue
+            try:
+                self._add_line(text, frame, lines.is_odd)
+            except Rejected as rejected:
+                self._add_rejected(lines, state.line - first, text, rejected)
+            is_plain = not lines.is_odd
+        return blank
+
+    def _add_plain(self, lines: Iterator[_Line]) -> _Line | None:
+        """Read lines as long as they are spelled as the producer spells its events, each in one pass.
+
+        What is around ``data`` is matched to the letter and ``data`` is decoded by itself, so nothing else
+        can be in the line. Stops at a line whose spelling is another or whose payload is odd, and returns
+        it, with nothing done.
+        """
+        state, put = self.state, self._put
+        begins, readers, end_of_data = _PLAIN_START, _BY_NAME, _end_of_data
+        for line in lines:
+            state.line, text, frame = line
+            match = begins(text)
+            if match is None or text[-1] != _BRACE:
+                return line
+            name, seq, time = match.groups()
+            reader = readers.get(name)
+            if reader is None:
+                return line
+            data = text[match.end() : end_of_data(text) if reader.is_surface else -1]
+            try:
+                record = reader.decode(data)
+            except (msgspec.MsgspecError, RecursionError):
+                return line
+            put(reader, record, data, int(seq), 1000 * int(time), frame, False)
+        return None
+
+    def _add_line(self, text: bytes, frame: int | None, is_odd: bool) -> None:
+        """Read a line that is not blank, however it is spelled."""
+        if is_odd:
+            self._check_line(text)
+        if self.state.header is None:
+            self._read_header(text)
+        else:
+            self._add_event(records.read_envelope(text), frame)
 
     def _count_events(self) -> None:
         """Bring counters up to date with the events of this batch."""
@@ -127,11 +164,12 @@ class SessionLines:
             message = "lines end in CR LF; the CR is ignored"
             self.state.note("warn", "carriage-return", message, line=self.state.line)
 
-    def _add_rejected(self, lines: Lines, position: int, text: bytes, rejected: Rejected) -> None:
+    def _add_rejected(self, lines: Lines, index: int, text: bytes, rejected: Rejected) -> None:
         """A line that could not be read as one record: two that were joined, or a reject."""
         state = self.state
         if state.header is None:
             raise HeaderRejected("no-header", f"the first line is no session header: {rejected.message}")
+        position = lines.starts()[index]
         mark = lines.mark_at(position)
         if self._add_glued(text, lines.cuts(position, len(text)), mark.frame or None):
             return
@@ -177,27 +215,6 @@ class SessionLines:
             state.inherited_cut = state.header.seed_length
 
     # -- events ------------------------------------------------------------------------------------------
-
-    def _add_plain(self, text: bytes, frame: int | None) -> bool:
-        """Read a line that is spelled as the producer spells its events, in one pass over its bytes.
-
-        What is around ``data`` is matched to the letter and ``data`` is decoded by itself, so nothing else
-        can be in the line. False, and nothing done, where the spelling is another or the payload is odd.
-        """
-        match = _PLAIN_START(text)
-        if match is None:
-            return False
-        name, seq, time = match.groups()
-        reader = _BY_NAME.get(name)
-        if reader is None or text[-1] != _BRACE:
-            return False
-        data = text[match.end() : _end_of_data(text) if reader.is_surface else -1]
-        try:
-            record = reader.decode(data)
-        except (msgspec.MsgspecError, RecursionError):
-            return False
-        self._put(reader, record, data, int(seq), 1000 * int(time), frame, False)
-        return True
 
     def _add_event(self, envelope: Envelope, frame: int | None) -> None:
         """Read an event however it is spelled."""
@@ -412,14 +429,6 @@ class SessionLines:
         if not is_replacement:
             self.state.mark_call(row[2], 1)
         self._rows["tool_results"].append(row)
-
-
-def _not_empty(texts: list[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not empty, each with its place. Of empty ones a small file can hold a thousand
-    million: they are passed over without a look at each."""
-    if not any(texts):
-        return iter(())
-    return zip(compress(count(), texts), filter(None, texts), strict=True)
 
 
 _Add = Callable[[SessionLines, Head, When, Any, bool], None]

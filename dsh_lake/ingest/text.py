@@ -12,12 +12,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
+from itertools import accumulate, pairwise, repeat
+from operator import add, attrgetter
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
 
-from dsh_lake.frames import ByteSource, FrameLimits, Piece, PieceKind, looks_like_zstd, read_frames
+from dsh_lake.frames import ByteSource, FrameLimits, Piece, PieceKind, Run, looks_like_zstd, read_runs
 
 Encoding = Literal["zstd", "plain"]
 _MOST_FRAMES = 10_000
@@ -48,13 +49,32 @@ class Mark(NamedTuple):
 _position_of = attrgetter("position")
 
 
-class Lines(NamedTuple):
+@dataclass(slots=True)
+class Lines:
     """A batch of whole lines, without their LF, in order. ``marks`` are sorted by position and say which
     frame a line begins in. ``is_odd``: some line is not valid UTF-8, or ends in CR."""
 
     texts: list[bytes]
     marks: list[Mark]
     is_odd: bool
+    _starts: list[int] | None = None
+
+    def starts(self) -> list[int]:
+        """The position at which each line begins, and that behind the last."""
+        if self._starts is None:
+            sizes = map(add, map(len, self.texts), repeat(1))
+            self._starts = list(accumulate(sizes, initial=0))
+        return self._starts
+
+    def frames(self) -> list[int | None]:
+        """The ordinal of the frame in which each line begins, None outside frames."""
+        starts, total = self.starts(), len(self.texts)
+        frames: list[int | None] = []
+        for mark, following in pairwise(self.marks):
+            end = bisect_left(starts, following.position, hi=total)
+            frames += repeat(mark.frame or None, end - len(frames))
+        frames += repeat(self.marks[-1].frame or None, total - len(frames))
+        return frames
 
     def mark_at(self, position: int) -> Mark:
         """The mark of the frame in which the text at ``position`` lies."""
@@ -127,7 +147,7 @@ def read_text(
     """
     if encoding == "plain":
         return _read_plain(source, offset, limits)
-    return _Splitter(limits).read(read_frames(source, offset=offset, frame=frame, limits=limits.frames))
+    return _Splitter(limits).read(read_runs(source, offset=offset, frame=frame, limits=limits.frames))
 
 
 def is_valid_utf8(text: bytes) -> bool:
@@ -160,11 +180,15 @@ class _Splitter:
         self._is_skipping = False
         self._account = Account(PieceKind.TEXT, 0, 0, 0, 0)
 
-    def read(self, pieces: Iterator[Piece]) -> Iterator[Step]:
+    def read(self, pieces: Iterator[Run | Piece]) -> Iterator[Step]:
         tail = None
         for piece in pieces:
-            if piece.kind is PieceKind.TEXT:
-                self._hold(piece)
+            if isinstance(piece, Run):
+                self._hold(piece.starts, piece.texts, piece.frame, piece.end)
+                if self._is_due():
+                    yield from self._flush()
+            elif piece.kind is PieceKind.TEXT:
+                self._hold([piece.offset], [piece.text], piece.frame, piece.offset + piece.size)
                 if self._is_due():
                     yield from self._flush()
             elif piece.kind is PieceKind.TORN:
@@ -188,14 +212,16 @@ class _Splitter:
         limit = self._limits.batch_bytes if self._has_line_end else self._limits.line_bytes
         return self._held >= limit
 
-    def _hold(self, piece: Piece) -> None:
-        _, offset, size, frame, text, _, _ = piece
-        self._marks.append(Mark(len(self._carry) + self._held, frame, offset))
-        self._texts.append(text)
-        self._held += len(text)
-        self._has_line_end = self._has_line_end or b"\n" in text
-        _, _, total, _, text_bytes = self._account
-        self._account = Account(PieceKind.TEXT, offset + size, total + size, frame, text_bytes + len(text))
+    def _hold(self, starts: list[int], texts: list[bytes], frame: int, end: int) -> None:
+        """Keep the text of frames that follow each other, the last of which ends at ``end``."""
+        positions = list(accumulate(map(len, texts), initial=len(self._carry) + self._held))
+        self._held = positions.pop() - len(self._carry)
+        frames = range(frame, frame + len(texts))
+        self._marks.extend(map(Mark._make, zip(positions, frames, starts, strict=True)))
+        self._texts.extend(texts)
+        self._has_line_end = self._has_line_end or any(b"\n" in text for text in texts)
+        size = self._account.size + end - starts[0]
+        self._account = Account(PieceKind.TEXT, end, size, frames[-1], self._held)
 
     def _flush(self) -> Iterator[Step]:
         """The lines that are whole by now; what follows the last LF is carried on."""

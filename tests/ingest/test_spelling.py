@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsh_lake.ingest.session import SessionLines
+from dsh_lake.ingest.session import SessionLines, _Line
 from dsh_lake.ingest.state import FileState
 from dsh_lake.ingest.text import Lines, Mark, is_valid_utf8
 from dsh_lake.tables.sink import RowSink
@@ -18,8 +19,8 @@ from tests import logs
 class ExactLines(SessionLines):
     """Reads every line the way that any spelling takes."""
 
-    def _add_plain(self, text: bytes, frame: int | None) -> bool:
-        return False
+    def _add_plain(self, lines: Iterator[_Line]) -> _Line | None:
+        return next(lines, None)
 
 
 PAYLOADS = st.sampled_from(
