@@ -257,7 +257,7 @@ def _is_gone(path: str) -> bool:
 
 
 def _is_under(path: str, roots: tuple[str, ...]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+    return any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
 
 
 def _read_sources(snapshot: Snapshot | None) -> dict[str, catalog.Row]:

@@ -27,7 +27,9 @@ class PartLimits:
     text_bytes: int = 8 << 20
     """Decoded text whose rows are held at once."""
     rows: int = 10_000
-    """Rows of one table held at once."""
+    """Rows of one table that are worth writing."""
+    most_rows: int = 200_000
+    """Rows of one table held at once, however little text they come from."""
     file_bytes: int = 64 << 20
     """Size at which a part file is closed."""
 
@@ -61,7 +63,8 @@ class PartWriter(RowSink):
     def relieve(self, text_bytes: int) -> None:
         """Take note of text that became rows; write what has grown too large to hold."""
         self._held_bytes += text_bytes
-        if self._held_bytes >= self._limits.text_bytes:
+        most = max(map(len, self.rows.values()))
+        if self._held_bytes >= self._limits.text_bytes or most >= self._limits.most_rows:
             self._write("events")
             self._held_bytes = 0
             for table, rows in self.rows.items():

@@ -15,6 +15,8 @@ NO_CUT = -(2**62)
 """Lower than any seq: nothing is inherited."""
 MOST_CALL_MARKS = 8192
 """Calls and results of a file of which marks are kept; a file with more may repeat ids for all we know."""
+MOST_NOTES = 1000
+"""Remarks on a file that are told one by one."""
 
 
 class Note(Struct):
@@ -84,9 +86,15 @@ class FileState(Struct):
     def note(
         self, severity: str, code: str, message: str, *, line: int | None = None, about: str = ""
     ) -> None:
-        """Count a remark; remarks of one ``code`` and ``about`` are told once, with the first line."""
+        """Count a remark; remarks of one ``code`` and ``about`` are told once, with the first line.
+
+        In a file with more than ``MOST_NOTES`` remarkable things the last of them stands for the rest.
+        """
         key = f"{code} {about}"
         note = self.notes.get(key)
+        if note is None and about and len(self.notes) >= MOST_NOTES:
+            key, message = f"{code} and others", f"{message}; and others of the kind"
+            note = self.notes.get(key)
         if note is None:
             note = self.notes[key] = Note(severity, code, message, line=line)
         note.count += 1

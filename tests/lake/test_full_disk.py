@@ -74,8 +74,10 @@ def _room(folder: Path, size: int) -> Iterator[None]:
     status = os.statvfs(folder)
     with ballast.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, max(1, status.f_bavail * status.f_frsize - size))
-    yield
-    ballast.unlink()
+    try:
+        yield
+    finally:
+        ballast.unlink()
 
 
 @contextmanager
@@ -83,8 +85,10 @@ def _longest_file(size: int) -> Iterator[None]:
     """No file can become longer than ``size`` bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def _used(folder: Path) -> int:
