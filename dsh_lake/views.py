@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Connection = duckdb.DuckDBPyConnection
 SCAN_MEMORY = "384MB"
 """What the engine may hold while a scan or another command works for itself."""
-QUERY_MEMORY = "1GB"
+QUERY_MEMORY = "1500MB"
 """What it may hold for questions to a whole lake; what does not fit goes to disk."""
 
 

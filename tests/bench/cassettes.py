@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-from scan import Runs
+from scan import Runs, compile_package
 
 GENERATOR = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "cassettes" / "gen_large.py"
 CALLS_PER_FILE = 20
@@ -74,6 +74,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=10_000, help=f"cassettes of {CALLS_PER_FILE} calls")
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
+    compile_package()
     with tempfile.TemporaryDirectory() as folder:
         expected, actual = _make_pair(options.generator, Path(folder), options.calls)
         tree = _make_many(options.generator, Path(folder), options.files)

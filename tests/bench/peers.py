@@ -29,8 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import dsh_lake
-from scan import GENERATOR, Runs
+from scan import GENERATOR, Runs, compile_package
 
 CASES = ("first run", "unchanged", "after growth")
 BUCKETS = ("input", "output", "cache_read", "cache_write")
@@ -359,8 +358,7 @@ def main() -> None:
     parser.add_argument("--format", type=int, default=4, choices=(4, 3, 0), help="of the home's archives")
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
-    compile_all = [sys.executable, "-m", "compileall", "-q", str(Path(dsh_lake.__file__).parent)]
-    subprocess.run(compile_all, check=True)
+    compile_package()
     with tempfile.TemporaryDirectory(prefix="dsh-lake-peers-") as folder:
         work = Path(folder)
         contenders, absent = _find(options.path, options.slow, work)

@@ -26,6 +26,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+import dsh_lake
+
 GENERATOR = Path(__file__).resolve().parents[3] / "shared" / "tools" / "make_big_home.py"
 _SAMPLE_S = 0.02
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -100,6 +102,12 @@ def _resident(pid: int) -> int:
         return 0
 
 
+def compile_package() -> None:
+    """Keep the package's bytecode, as an installer does: else every process would compile it again."""
+    folder = Path(dsh_lake.__file__).parent
+    subprocess.run([sys.executable, "-m", "compileall", "-q", str(folder)], check=True)
+
+
 def _scan(home: Path, lake: Path, *options: str) -> list[str]:
     command = [sys.executable, "-m", "dsh_lake.cli", "scan", str(home), "--lake", str(lake)]
     return [*command, "--format", "json", *options]
@@ -154,6 +162,7 @@ def main() -> None:
     parser.add_argument("--target-mb", type=int, default=300, help="decompressed size of the home made")
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
+    compile_package()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         home = options.home
