@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What to look at in the morning: scan, check, compare with a baseline, all of it in a folder by date.
 
-    python pipelines/nightly.py --lake LAKE --reports REPORTS [ROOT...]
+    python pipelines/nightly.py --lake LAKE --reports REPORTS [--fixtures TREE --runs RUNS] [ROOT...]
 
 The first night saves the baseline that later nights are compared with; `dsh-lake baseline --save nightly`
 sets it anew. Each night becomes `REPORTS/<date>/`, readable by its owner alone:
@@ -10,12 +10,14 @@ sets it anew. Each night becomes `REPORTS/<date>/`, readable by its owner alone:
     night.md                the same for people
     scan.json, check.json, baseline.json    the whole result of a step
     usage.md, usage.html    the usage report; the second needs the extra `report`
+    drift.json, drift.html  with --fixtures and --runs: how the runs differ from the fixtures, and since when;
+                            the first is also kept as `REPORTS/drift/<date>.json` for the nights to come
 
 The rule: a step that fails is named and the others are run all the same; a night is there wholly or not at
 all, and one that is run again on its day takes the place of the earlier one.
 
-Exit codes: 0 nothing to look at; 2 findings (a check failed, a measure moved, something could not be read);
-1 a step could not do its work; 130 interrupted.
+Exit codes: 0 nothing to look at; 2 findings (a check failed, a measure moved, a run drifted, something could
+not be read); 1 a step could not do its work, or the command line makes no sense; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -28,10 +30,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import dsh_lake
 
@@ -74,6 +76,29 @@ def steps(roots: Sequence[str], lake: Path, night: Path, baseline: str) -> list[
     ]
 
 
+def drift_steps(fixtures: Path, runs: Path, night: Path, history: Path) -> list[Step]:
+    """The steps of fixture drift; ``history`` is the folder of what differed in earlier nights."""
+
+    def page() -> Result:
+        report = dsh_lake.report_drift(fixtures, runs, format="html", earlier=history)
+        _write(night / "drift.html", report.text)
+        return {}
+
+    return [
+        Step("drift", partial(drifted, fixtures, runs), _drift_causes),
+        Step("drift.html", page, lambda _: []),
+    ]
+
+
+def drifted(fixtures: Path, runs: Path) -> Result:
+    """What differs; that nothing was compared or something not read is an error."""
+    drift = dsh_lake.fixtures_drift(fixtures, runs)
+    if drift.exit_code == 1:
+        what = "something could not be read" if drift.compared else "no scenario is on both sides"
+        raise dsh_lake.DshLakeError(f"{fixtures} against {runs}: {what}")
+    return drift.document()
+
+
 def compared(lake: Path, name: str) -> Result:
     """The measures since the baseline was saved; where there is none yet, it is saved now."""
     if (lake / "baselines" / f"{name}.json").exists():
@@ -104,6 +129,15 @@ def _moved(result: Result) -> list[str]:
         f"(usual: {shift['low']:,.6g} to {shift['high']:,.6g})"
         for shift in (comparison["measures"] if comparison else [])
         if shift["verdict"] == "moved"
+    ]
+
+
+def _drift_causes(result: Result) -> list[str]:
+    return [
+        f"{cause['cause']}: {cause['parts']:,} differences in {cause['scenarios']:,} scenarios: "
+        f"{cause['meaning']}"
+        for cause in result["causes"]
+        if cause["severity"] == "fail"
     ]
 
 
@@ -171,6 +205,13 @@ def _write(path: Path, text: str) -> None:
     path.chmod(0o600)
 
 
+def keep_drift(ended: Sequence[Ended], history: Path, date: str) -> None:
+    """Keep what differed, for the question since when it does."""
+    for step in ended:
+        if step.name == "drift" and step.result is not None:
+            _write(history / f"{date}.json", _json(step.result))
+
+
 def put_in_place(unfinished: Path, night: Path) -> None:
     """Make a finished night visible; an earlier one of the same day makes room for it."""
     former = unfinished.with_name(f"{unfinished.name}.former")
@@ -180,9 +221,17 @@ def put_in_place(unfinished: Path, night: Path) -> None:
     shutil.rmtree(former, ignore_errors=True)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A command line that makes no sense is no finding."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(1, f"error: {message}\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a night; returns the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = _Parser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("roots", nargs="*", metavar="ROOT", help="default: $DSH_HOME, else ~/.dsh")
     parser.add_argument("--lake", type=Path, required=True)
     parser.add_argument(
@@ -191,19 +240,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--baseline", default=BASELINE, help="name of the saved baseline (default: %(default)s)"
     )
-    parser.add_argument("--date", default=f"{datetime.now().astimezone():%Y-%m-%d}", help="default: today")
+    parser.add_argument("--fixtures", type=Path, help="a tree of fixtures; with --runs")
+    parser.add_argument("--runs", type=Path, help="fresh runs of them")
+    parser.add_argument("--date", type=date.fromisoformat, default=date.today(), help="default: today")
     chosen = parser.parse_args(arguments)
-    chosen.reports.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{chosen.date}.", dir=chosen.reports))
+    if (chosen.fixtures is None) != (chosen.runs is None):
+        parser.error("--fixtures and --runs go together")
+    day, history = str(chosen.date), chosen.reports / "drift"
+    (history if chosen.fixtures is not None else chosen.reports).mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{day}.", dir=chosen.reports))
     try:
-        ended = [run(step) for step in steps(chosen.roots, chosen.lake, unfinished, chosen.baseline)]
-        write(unfinished, chosen.date, ended)
-        put_in_place(unfinished, chosen.reports / chosen.date)
+        planned = steps(chosen.roots, chosen.lake, unfinished, chosen.baseline)
+        if chosen.fixtures is not None:
+            planned += drift_steps(chosen.fixtures, chosen.runs, unfinished, history)
+        ended = [run(step) for step in planned]
+        write(unfinished, day, ended)
+        put_in_place(unfinished, chosen.reports / day)
+        keep_drift(ended, history, day)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     for step in ended:
         print(f"{step.name}: {step.state}", *step.notes, sep="\n  ", file=sys.stderr)
-    print(os.fspath(chosen.reports / chosen.date))
+    print(os.fspath(chosen.reports / day))
     return exit_code(ended)
 
 
