@@ -215,6 +215,8 @@ def _only(word: str, wanted: str, found: set[str], known: set[str]) -> str:
 
 def _measured(connection: Connection, selection: _Selection, by: str | None) -> dict[str, Any]:
     (period,) = _fetch(connection, "from baseline_period")
+    # The whole and every grain are sums of it: worked out once, and those views read these rows from now on.
+    connection.execute("create temporary table baseline_activity as from main.baseline_activity")
     (overall,) = fetch_rows(connection, "from baseline_overall")
     last = overall["last_at"]
     covered_until = selection.until or (last and last + timedelta(microseconds=1))

@@ -17,11 +17,11 @@ from dsh_lake.views import Connection
 
 ALL_HOMES = sorted(path.parent for path in (CORPUS / "sessions").glob("*/*/ground_truth.json"))
 """The homes of the corpus; none where it is absent."""
-_KINDS = ("0.1.2rc1/subagents", "0.1.5rc1/compaction", "0.2.1rc2/errors", "0.2.1rc2/web", "migrated/v0-v3-v4")
+_KINDS = ("0.2.1rc2/errors", "migrated/v0-v3-v4")
 
 
 def _chosen() -> list[Path]:
-    """All homes as one lake, and one home of each kind; each home for itself with ``DSH_LAKE_THOROUGH=1``."""
+    """All homes as one lake, and two of them alone; each home for itself with ``DSH_LAKE_THOROUGH=1``."""
     if not ALL_HOMES:
         return []
     each = ALL_HOMES if THOROUGH else [CORPUS / "sessions" / kind for kind in _KINDS]

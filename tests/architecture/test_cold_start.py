@@ -12,12 +12,10 @@ import pytest
 SLOW = ("polars", "duckdb", "pyarrow", "deltalake", "dataframely", "numpy")
 
 REPORT_MODULES = """
-import json, runpy, sys
-sys.argv = ["dsh-lake", *sys.argv[1:]]
-try:
-    runpy.run_module("dsh_lake.cli", run_name="__main__")
-except SystemExit as exit:
-    print(json.dumps({"code": exit.code or 0, "modules": sorted(sys.modules)}), file=sys.stderr)
+import json, sys
+from dsh_lake.cli.exits import run
+code = run(sys.argv[1:])
+print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
 """
 
 

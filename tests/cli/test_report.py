@@ -15,13 +15,13 @@ def test_markdown_goes_to_stdout_unless_told_otherwise(cli: Cli, demo: DemoLake)
 
 
 def test_a_file_is_named_by_its_format_or_its_ending(cli: Cli, demo: DemoLake, tmp_path: Path) -> None:
-    for option, name in (("--html", "page"), ("--markdown", "text"), ("-o", "a.html"), ("-o", "a.md")):
+    for option, name in (("--html", "page"), ("-o", "a.md")):
         run = cli("report", "usage", "--lake", demo.lake, option, tmp_path / name)
         assert (run.code, run.stdout) == (0, b"")
         assert f"{demo.truth['sessions']} sessions" in run.stderr
     assert (tmp_path / "page").read_text("utf-8").startswith("<!DOCTYPE html>")
-    assert (tmp_path / "text").read_text("utf-8").startswith("# Agent usage")
-    assert cli("report", "usage", "--lake", demo.lake, "-o", tmp_path / "b.md", "--quiet").stderr == ""
+    assert (tmp_path / "a.md").read_text("utf-8").startswith("# Agent usage")
+    assert cli("report", "usage", "--lake", demo.lake, "--markdown", tmp_path / "b", "--quiet").stderr == ""
 
 
 def test_a_period_and_titles(cli: Cli, demo: DemoLake) -> None:

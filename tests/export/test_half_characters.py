@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 import dsh_lake
+from corpus import THOROUGH
 from dsh_lake import sqlassets
 from dsh_lake.treatments import DATA_MEMBERS
 from logs import header
@@ -31,7 +32,7 @@ def lake(tmp_path: Path) -> Path:
 
 def test_every_view_answers(lake: Path) -> None:
     with dsh_lake.connect(lake) as connection:
-        for view in dsh_lake.views():
+        for view in dsh_lake.views()[:: 1 if THOROUGH else 4]:
             connection.sql(f'from "{view["name"]}"').fetchall()
 
 

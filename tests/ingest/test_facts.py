@@ -12,9 +12,9 @@ import zstandard
 
 import dsh_lake
 from tests import logs
-from tests.corpus import CORPUS
+from tests.corpus import CORPUS, THOROUGH
 
-LOGS = sorted((CORPUS / "sessions").rglob("session*.jsonl*"))
+LOGS = sorted((CORPUS / "sessions").rglob("session*.jsonl*"))[:: 1 if THOROUGH else 6]
 HOMES = sorted({log.relative_to(CORPUS / "sessions").parts[0] for log in LOGS})
 Row = dict[str, Any]
 
