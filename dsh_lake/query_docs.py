@@ -36,12 +36,17 @@ _SECTIONS = {
     "internal": ("Building blocks", "What tables and views are made of. Subject to change."),
 }
 _MACROS = ("Macros", "Views with parameters: `dsh-lake sql \"from cassette_diff('A', 'B')\"`.")
+_DRIFT = (
+    "Drift",
+    "What `fixtures drift` asks of two trees, over rows in memory that no lake has; what a difference comes from "
+    "is decided here. `drift.*` are those rows.",
+)
 
 
 def readme() -> str:
     """The whole text: tables in the order of their declaration, everything else by name."""
-    described, macros = views(), sqlassets.load("macros")
-    linked = {one["name"] for one in described} | macros.keys()
+    described, macros, drift = views(), sqlassets.load("macros"), sqlassets.load("drift")
+    linked = {one["name"] for one in described} | macros.keys() | drift.keys()
     lines = [_HEAD]
     for kind, (title, about) in _SECTIONS.items():
         of_kind = {one["name"]: one["columns"] for one in described if one["kind"] == kind}
@@ -49,6 +54,7 @@ def readme() -> str:
         entries = [_view(sqlassets.find(name, KINDS), of_kind[name], linked) for name in names]
         lines += _section(title, about, names, entries)
     lines += _section(*_MACROS, [*macros], [_macro(query, linked) for query in macros.values()])
+    lines += _section(*_DRIFT, [*drift], [_about(query, linked) for query in drift.values()])
     return "\n".join(lines)
 
 
