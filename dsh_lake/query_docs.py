@@ -38,8 +38,8 @@ _SECTIONS = {
 _MACROS = ("Macros", "Views with parameters: `dsh-lake sql \"from cassette_diff('A', 'B')\"`.")
 _DRIFT = (
     "Drift",
-    "What `fixtures drift` asks of two trees, over rows in memory that no lake has; what a difference comes from "
-    "is decided here. `drift.*` are those rows.",
+    "What `fixtures drift` asks of two trees, over rows in memory that no lake has; what a difference comes "
+    "from is decided here. `drift.*` are those rows.",
 )
 
 
