@@ -231,6 +231,8 @@ def _open(path: str, *, read_only: bool, memory: str = SCAN_MEMORY) -> Connectio
         connection = duckdb.connect(path, read_only=read_only, config=config)
     except duckdb.Error as error:
         raise QueryFailed(str(error)) from error
+    # Part files never change, and a view may name one dozens of times.
+    connection.execute("set parquet_metadata_cache = true")
     # Days are the reader's days, instants are shown in UTC.
     connection.execute("set variable time_zone = current_setting('TimeZone')")
     connection.execute("set TimeZone = 'UTC'")

@@ -11,6 +11,7 @@ from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import QuietOption, VerboseOption
 from dsh_lake.cli.output import opened
 from dsh_lake.errors import UsageError
+from dsh_lake.quantities import counted
 
 
 def drift(
@@ -69,5 +70,7 @@ def drift(
     with opened(html or markdown) as target:
         target.sink.write(made.text.encode("utf-8"))
     if (file := html or markdown) is not None:
-        narration.note(f"{made.drift.compared:,} scenarios compared on a page: {file}")
+        narration.note(f"{counted(made.drift.compared, 'scenario')} compared on a page: {file}")
+    if not made.drift.compared:
+        narration.note("nothing was compared: no scenario is on both sides")
     return made.drift.exit_code

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from dsh_lake.cli.layout import NOTHING, Column, table
+from dsh_lake.quantities import counted
 from dsh_lake.terminal_text import terminal_text
 
 _MARKS = {"added": "+", "removed": "-", "changed": "~"}
@@ -72,7 +73,7 @@ def _rows(scenario: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def _verdict(document: Mapping[str, Any]) -> str:
     scenarios = document["scenarios"]
     differing = sum(not scenario["equal"] for scenario in scenarios)
-    compared = f"{document['compared']:,} scenarios compared"
+    compared = f"{counted(document['compared'], 'scenario')} compared"
     if not document["compared"]:
         return f"{compared}: that is no success"
     if not differing:

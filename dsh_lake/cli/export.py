@@ -12,6 +12,7 @@ from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import AsOfOption, LakeOption, QuietOption, RowFormat, VerboseOption
 from dsh_lake.cli.output import stdout_for
 from dsh_lake.errors import UsageError
+from dsh_lake.quantities import counted
 
 
 class ExportFormat(StrEnum):
@@ -82,4 +83,4 @@ def export(
         what, output, lake=lake, format=output_format, as_of=as_of, metadata_only=metadata_only
     )
     rows = sum(result["tables"].values()) if metadata_only else result["rows"]
-    narration.note(f"{rows:,} rows in {output}")
+    narration.note(f"{counted(rows, 'row')} in {output}")

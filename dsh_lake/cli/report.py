@@ -12,6 +12,7 @@ from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import AsOfOption, LakeOption, QuietOption, RowFormat, VerboseOption
 from dsh_lake.cli.output import stdout_for
 from dsh_lake.errors import UsageError
+from dsh_lake.quantities import counted
 
 app = typer.Typer(name="report", no_args_is_help=True, rich_markup_mode=None)
 
@@ -88,7 +89,7 @@ def usage(
         return
     file, chosen = given[0]
     made = report_usage(file, lake=lake, format=chosen, as_of=as_of, since=since, until=until, titles=titles)
-    narration.note(f"{made['sessions']:,} sessions on a page of {made['bytes']:,} bytes: {file}")
+    narration.note(f"{counted(made['sessions'], 'session')} on a page of {made['bytes']:,} bytes: {file}")
 
 
 app.command(short_help="What changed since the fixtures, and is it a change?")(drift)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from dsh_lake.quantities import counted
+
 
 class CheckRemark(NamedTuple):
     """One finding; ``code`` is the name of the check. The message begins with its place, since the files of a
@@ -58,4 +60,4 @@ def _case(path: str, name: str, remarks: Sequence[CheckRemark]) -> CheckCase:
     faults = sum(remark.severity == "fail" for remark in remarks)
     if not faults:
         return CheckCase(path, "sound", None, None)
-    return CheckCase(path, "invalid", name, f"{faults:,} findings")
+    return CheckCase(path, "invalid", name, counted(faults, "finding"))

@@ -28,7 +28,7 @@ _MAX_MS = 8_640_000_000_000_000
 
 def fact_row(head: Head, when: When, kind: str, is_replacement: bool, stated: Facts) -> Row:
     """The row of one event of type ``kind``."""
-    return (*head, *when, kind, is_replacement, *(stated.get(name) for name in _NAMES))
+    return (*head, *when, kind, is_replacement, *map(stated.get, _NAMES))
 
 
 def _instant(milliseconds: float | None) -> int | None:

@@ -84,3 +84,7 @@ def test_the_command_ends_as_the_comparison_does(sides, tmp_path, capsysbinary):
     assert run_here(["report", "drift", tree, tree, "--markdown", str(tmp_path / "page.md")]) == 0
     assert "Nothing differs." in (tmp_path / "page.md").read_text("utf-8")
     assert run_here(["report", "drift", tree, runs, "--markdown", "a", "--html", "b"]) == 1
+    (tmp_path / "none").mkdir()
+    capsysbinary.readouterr()
+    assert run_here(["report", "drift", tree, str(tmp_path / "none")]) == 1
+    assert "nothing was compared" in capsysbinary.readouterr().err.decode()
