@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -87,11 +88,9 @@ def _tree(root: int) -> list[int]:
     while queue:
         pid = queue.pop()
         found.append(pid)
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            try:
+        with suppress(OSError):  # it has ended, or a thread of it
+            for task in Path(f"/proc/{pid}/task").glob("*/children"):
                 queue.extend(map(int, task.read_text().split()))
-            except OSError:
-                continue
     return found
 
 
