@@ -31,7 +31,8 @@ def read_cassette_file(task: FileTask, sink: RowSink) -> FileFacts:
     sink.mark((task.source_key, task.batch, False, False))
     reader = _CassetteFile(sink)
     try:
-        with open(task.path, "rb", buffering=_READ_BYTES) as file:
+        # Most cassettes are small, and there may be ten thousand of them.
+        with open(task.path, "rb", buffering=min(_READ_BYTES, status.st_size + 2)) as file:
             for line in read_cassette(file):
                 reader.add(line)
     except OSError as error:
