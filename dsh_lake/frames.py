@@ -141,6 +141,10 @@ class Piece(NamedTuple):
     code: str
     reason: str
 
+    def run(self) -> Run:
+        """A TEXT piece as a run of itself."""
+        return Run([self.offset], [self.text], self.frame, self.offset + self.size)
+
 
 class Run(NamedTuple):
     """Text frames that follow each other directly: the same as a TEXT piece for each of them.
@@ -253,6 +257,14 @@ def _is_magic(head: bytes) -> bool:
 def _may_become_magic(head: bytes) -> bool:
     """Whether ``head``, shorter than a magic number, is the beginning of one."""
     return _MAGIC.startswith(head) or (_SKIPPABLE.startswith(head[1:]) and head[0] >> 4 == 5)
+
+
+def _content_size(window: bytes, end: int, width: int) -> int:
+    """The content size that a frame header ending at ``end`` states in its last ``width`` bytes.
+
+    Source: RFC 8878 section 3.1.1.1.4: a field of two bytes counts from 256.
+    """
+    return int.from_bytes(window[end - width : end], "little") + (256 if width == 2 else 0)
 
 
 def read_frames(
@@ -370,22 +382,13 @@ class _Window:
         try:
             descriptor = window[at + 4]
             header, width = _HEADER_SIZES[descriptor]
-            at += header
-            block = window[at] | window[at + 1] << 8 | window[at + 2] << 16
         except IndexError:
             return _Shape(_CUT, self.size, -1, 0, 0)
         if not header:
             return _Shape(_BROKEN, start, -1, 0, 0)
-        declared = -1
-        if width:
-            # Source: RFC 8878 section 3.1.1.1.4: a field of two bytes counts from 256.
-            declared = int.from_bytes(window[at - width : at], "little") + (256 if width == 2 else 0)
-        size = block >> 3
-        if block & 3 == 1 and size <= _BLOCK_BYTES:
-            state, blocks, end = _WHOLE, 1, base + at + _BLOCK_HEADER + size
-            bound = _BLOCK_HEADER + (_BLOCK_BYTES if block & 4 else size)
-        else:
-            state, end, bound, blocks = self._walk_all_blocks(base + at)
+        at += header
+        declared = _content_size(window, at, width) if width else -1
+        state, end, bound, blocks = self._walk_all_blocks(base + at)
         if state == _WHOLE:
             end += descriptor & 4
             if end > self.size:
@@ -528,19 +531,24 @@ class _Reader:
             body = at + header
             block = content[body] | content[body + 1] << 8 | content[body + 2] << 16
             end = body + _BLOCK_HEADER + (block >> 3) + (descriptor & 4)
-            # A last block, raw or compressed, and a content size that the one-shot call can go by.
-            if not width or block & 3 != 1 or block >> 3 > _BLOCK_BYTES or end > size:
+            # One block, the last, raw or compressed. (No header at all: a reserved bit is set.)
+            if not header or block & 3 != 1 or block >> 3 > _BLOCK_BYTES or end > size:
                 break
-            declared = int.from_bytes(content[body - width : body], "little") + (256 if width == 2 else 0)
-            if not 0 < declared <= left:
+            bound = 0
+            if width:
+                most = _content_size(content, body, width)
+            else:
+                most = bound = _BLOCK_HEADER + (_BLOCK_BYTES if block & 4 else block >> 3)
+            if not 0 < most <= left:
                 break
             try:
-                texts.append(decompress(content[at:end], 0, False, False))
+                text = decompress(content[at:end], bound, False, False)
             except zstandard.ZstdError:
                 break
+            texts.append(text)
             starts.append(base + at)
             at = end
-            left -= declared
+            left -= len(text)
         return Run(starts, texts, frame, base + at)
 
     def _decode(self, start: int, shape: _Shape) -> bytes | None:

@@ -183,12 +183,8 @@ class _Splitter:
     def read(self, pieces: Iterator[Run | Piece]) -> Iterator[Step]:
         tail = None
         for piece in pieces:
-            if isinstance(piece, Run):
-                self._hold(piece.starts, piece.texts, piece.frame, piece.end)
-                if self._is_due():
-                    yield from self._flush()
-            elif piece.kind is PieceKind.TEXT:
-                self._hold([piece.offset], [piece.text], piece.frame, piece.offset + piece.size)
+            if isinstance(piece, Run) or piece.kind is PieceKind.TEXT:
+                self._hold(piece if isinstance(piece, Run) else piece.run())
                 if self._is_due():
                     yield from self._flush()
             elif piece.kind is PieceKind.TORN:
@@ -212,8 +208,9 @@ class _Splitter:
         limit = self._limits.batch_bytes if self._has_line_end else self._limits.line_bytes
         return self._held >= limit
 
-    def _hold(self, starts: list[int], texts: list[bytes], frame: int, end: int) -> None:
-        """Keep the text of frames that follow each other, the last of which ends at ``end``."""
+    def _hold(self, run: Run) -> None:
+        """Keep the text of frames that follow each other."""
+        starts, texts, frame, end = run
         positions = list(accumulate(map(len, texts), initial=len(self._carry) + self._held))
         self._held = positions.pop() - len(self._carry)
         frames = range(frame, frame + len(texts))
