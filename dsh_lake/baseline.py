@@ -17,7 +17,7 @@ from dsh_lake.connection import connect
 from dsh_lake.errors import QueryFailed, UsageError
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.shifts import shifts
-from dsh_lake.views import fetch_rows
+from dsh_lake.views import fetch_rows, keep
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -215,8 +215,7 @@ def _only(word: str, wanted: str, found: set[str], known: set[str]) -> str:
 
 def _measured(connection: Connection, selection: _Selection, by: str | None) -> dict[str, Any]:
     (period,) = _fetch(connection, "from baseline_period")
-    # The whole and every grain are sums of it: worked out once, and those views read these rows from now on.
-    connection.execute("create temporary table baseline_activity as from main.baseline_activity")
+    keep(connection, "baseline_activity")  # the whole and every grain are sums of it
     (overall,) = fetch_rows(connection, "from baseline_overall")
     last = overall["last_at"]
     covered_until = selection.until or (last and last + timedelta(microseconds=1))

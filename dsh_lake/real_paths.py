@@ -29,6 +29,11 @@ def true_path(path: str | os.PathLike[str], *, strict: bool = True) -> str:
     return as_listed(os.path.realpath(path, strict=strict))
 
 
+def is_below(path: str, root: str) -> bool:
+    """Whether a real path is the root or lies in it."""
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
 def _is_same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)

@@ -16,6 +16,7 @@ from dsh_lake.ingest.parts import Part
 from dsh_lake.ingest.text import TextLimits
 from dsh_lake.ingest.workers import Mapper, OnRead, PartTarget, processes
 from dsh_lake.lake import Lake, Snapshot, Writer
+from dsh_lake.real_paths import is_below
 from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION, stored_schema
 from dsh_lake.sources import Discovery, DiscoveryFinding, actual_path, discover, printable
 
@@ -171,7 +172,9 @@ class _Scan:
         return [
             row
             for path, row in self._known.items()
-            if path not in on_disk and _is_under(path, roots) and _is_gone(actual_path(path))
+            if path not in on_disk
+            and any(is_below(path, root) for root in roots)
+            and _is_gone(actual_path(path))
         ]
 
     def _read(self, plan: catalog.Plan) -> list[Part]:
@@ -254,10 +257,6 @@ class _Scan:
 def _is_gone(path: str) -> bool:
     """Whether there is no file any more where one was; a link in its place is another file."""
     return os.path.islink(path) or not os.path.isfile(path)
-
-
-def _is_under(path: str, roots: tuple[str, ...]) -> bool:
-    return any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
 
 
 def _read_sources(snapshot: Snapshot | None) -> dict[str, catalog.Row]:

@@ -108,11 +108,8 @@ class RuleTables:
         self.connection.register(f"arrow_{name}", rows)
 
     def keep(self, name: str) -> None:
-        """Work a query out once: those that read it read its rows from now on."""
-        try:
-            self.connection.execute(f"create temporary table {name} as from main.{name}")
-        except duckdb.Error as error:
-            raise QueryFailed(str(error)) from error
+        """See :func:`keep`."""
+        keep(self.connection, name)
 
     def fetch(self, query: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
@@ -257,6 +254,14 @@ def restrict(connection: Connection, source_keys: Iterable[int] | None) -> None:
         connection.execute("reset variable only_sources")
     else:
         connection.execute(f"set variable only_sources = {list(source_keys)}::bigint[]")
+
+
+def keep(connection: Connection, name: str) -> None:
+    """Work a view out once: on this connection those that read it read its rows from now on."""
+    try:
+        connection.execute(f"create temporary table {name} as from main.{name}")
+    except duckdb.Error as error:
+        raise QueryFailed(str(error)) from error
 
 
 def set_prices(connection: Connection, price_rows: Iterable[prices.Price]) -> None:

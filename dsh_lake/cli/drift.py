@@ -66,7 +66,7 @@ def drift(
         raise UsageError("--with-text belongs to --diff SCENARIO")
     found = fixtures_drift(expected, actual, config=config)
     if not found.compared:
-        narration.note("nothing was compared: no scenario of one side belongs to one of the other")
+        narration.note(drift_text.NOTHING_COMPARED)
     chosen = output_format.document if output_format is not None else None
     if output_format is not None and chosen is None:
         print_report(found, output_format, output)

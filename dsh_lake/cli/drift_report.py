@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dsh_lake.cli.drift_text import NOTHING_COMPARED
 from dsh_lake.cli.narration import narration
 from dsh_lake.cli.options import QuietOption, VerboseOption
 from dsh_lake.cli.output import opened
@@ -72,5 +73,5 @@ def drift(
     if (file := html or markdown) is not None:
         narration.note(f"{counted(made.drift.compared, 'scenario')} compared on a page: {file}")
     if not made.drift.compared:
-        narration.note("nothing was compared: no scenario is on both sides")
+        narration.note(NOTHING_COMPARED)
     return made.drift.exit_code

@@ -10,6 +10,7 @@ from dsh_lake.cli.layout import NOTHING, Column, table
 from dsh_lake.quantities import counted
 from dsh_lake.terminal_text import terminal_text
 
+NOTHING_COMPARED = "nothing was compared: no scenario of one side belongs to one of the other"
 _MARKS = {"added": "+", "removed": "-", "changed": "~"}
 _NAMED = 5
 """Members and files that are named before the rest is only counted."""

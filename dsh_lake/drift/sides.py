@@ -24,8 +24,7 @@ from dsh_lake.fixtures.identity import UUID
 from dsh_lake.fixtures.log_files import read_log_file
 from dsh_lake.fixtures.manifest import MANIFEST, MAX_BYTES, Manifest, parse_manifest
 from dsh_lake.fixtures.names import select_roles
-from dsh_lake.fixtures.tree import is_below
-from dsh_lake.real_paths import true_path
+from dsh_lake.real_paths import is_below, true_path
 from dsh_lake.sources import log_name, role_name
 
 RUN = "run.json"
