@@ -31,7 +31,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -78,25 +78,21 @@ def steps(roots: Sequence[str], lake: Path, night: Path, baseline: str) -> list[
 
 def drift_steps(fixtures: Path, runs: Path, night: Path, history: Path) -> list[Step]:
     """The steps of fixture drift; ``history`` is the folder of what differed in earlier nights."""
+    found = cache(partial(dsh_lake.fixtures_drift, fixtures, runs))
+
+    def drifted() -> Result:
+        """What differs; that nothing was compared or something not read is an error."""
+        if found().exit_code == 1:
+            what = "something could not be read" if found().compared else "no scenario is on both sides"
+            raise dsh_lake.DshLakeError(f"{fixtures} against {runs}: {what}")
+        return found().document()
 
     def page() -> Result:
-        report = dsh_lake.report_drift(fixtures, runs, format="html", earlier=history)
+        report = dsh_lake.report_drift(fixtures, runs, format="html", earlier=history, found=found())
         _write(night / "drift.html", report.text)
         return {}
 
-    return [
-        Step("drift", partial(drifted, fixtures, runs), _drift_causes),
-        Step("drift.html", page, lambda _: []),
-    ]
-
-
-def drifted(fixtures: Path, runs: Path) -> Result:
-    """What differs; that nothing was compared or something not read is an error."""
-    drift = dsh_lake.fixtures_drift(fixtures, runs)
-    if drift.exit_code == 1:
-        what = "something could not be read" if drift.compared else "no scenario is on both sides"
-        raise dsh_lake.DshLakeError(f"{fixtures} against {runs}: {what}")
-    return drift.document()
+    return [Step("drift", drifted, _drift_causes), Step("drift.html", page, lambda _: [])]
 
 
 def compared(lake: Path, name: str) -> Result:

@@ -30,6 +30,7 @@ def report_drift(
     earlier: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | None = None,
     with_text: bool = False,
+    found: Drift | None = None,
 ) -> DriftReport:
     """A page about what differs between fixtures and fresh runs.
 
@@ -40,6 +41,7 @@ def report_drift(
         earlier: a folder with the JSON results of earlier nights, for since when something differs.
         config: how grave each tier is.
         with_text: show the lines that differ, which hold what people and models said.
+        found: what :func:`dsh_lake.fixtures_drift` gave for the two sides, where that is known already.
 
     Raises:
         MissingExtra: HTML is asked for without the extra ``report``.
@@ -49,6 +51,6 @@ def report_drift(
     if format not in _WRITERS:
         raise UsageError(f"the format is {format!r}, not html or markdown")
     nights: list[Night] | None = read_nights(earlier) if earlier is not None else None
-    drift = fixtures_drift(expected, actual, config=config)
+    drift = found if found is not None else fixtures_drift(expected, actual, config=config)
     page = drift_page(drift, (os.fspath(expected), os.fspath(actual)), nights, with_text=with_text)
     return DriftReport(_WRITERS[format](page), drift)
