@@ -142,9 +142,9 @@ class _Examination:
             more = f", and {len(broken) - 1:,} more" if len(broken) > 1 else ""
             advice = "read everything again: dsh-lake scan --full, or scan into a new lake"
             return _check("files", "fail", f"{broken[0]}{more}", advice)
-        return _check(
-            "files", "ok", f"all {len(self._named):,} files of the current scan are there and whole"
-        )
+        files = "the only file" if len(self._named) == 1 else f"all {len(self._named):,} files"
+        are = "is" if len(self._named) == 1 else "are"
+        return _check("files", "ok", f"{files} of the current scan {are} there and whole")
 
     def _answer(self) -> Check:
         """Whether all tables can be queried."""

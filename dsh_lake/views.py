@@ -210,8 +210,8 @@ def connect_attached(path: str | os.PathLike[str]) -> Connection:
 
 @cache
 def _spill_folder() -> str:
-    """Where engines without a file of their own put what does not fit into memory: for this process alone,
-    readable by its owner alone, and gone with it."""
+    """Where engines without a file of their own to write put what does not fit into memory: for this process
+    alone, readable by its owner alone, and gone with it. The disk of a lake may be read only."""
     folder = tempfile.mkdtemp(prefix="dsh-lake-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -222,7 +222,7 @@ def _open(path: str, *, read_only: bool, memory: str = SCAN_MEMORY) -> Connectio
         "autoinstall_known_extensions": "false",
         "memory_limit": memory,
     }
-    if path == ":memory:":
+    if read_only or path == ":memory:":
         config["temp_directory"] = _spill_folder()
     try:
         connection = duckdb.connect(path, read_only=read_only, config=config)

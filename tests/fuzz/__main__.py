@@ -13,6 +13,7 @@ import argparse
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 # The helpers of the tests name each other without their package.
@@ -44,6 +45,9 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.files:
         return _try(arguments.target, arguments.files)
+    if find_spec("atheris") is None:
+        print("needs atheris: pip install -e '.[fuzz]'", file=sys.stderr)
+        return 1
     corpus = arguments.corpus or Path(tempfile.mkdtemp(prefix="dsh-lake-fuzz-"))
     chosen = (arguments.target,) if arguments.target else NAMES
     broken = [name for name in chosen if not _fuzz(name, corpus / name, 60 * arguments.minutes / len(chosen))]

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -221,8 +221,22 @@ def test_the_order_of_a_query_is_kept(demo: DemoLake) -> None:
     assert [(i,) for i in dsh_lake.sql(query, demo.lake)["i"].to_pylist()] == expected
 
 
+def _confined(query: str, lake: Path) -> int:
+    with read_rows(query, lake) as rows:
+        return sum(batch.num_rows for batch in rows)
+
+
+def _connected(query: str, lake: Path) -> int:
+    with dsh_lake.connect(lake) as connection:
+        connection.execute("set memory_limit = '100MB'")
+        return sum(batch.num_rows for batch in connection.sql(query).to_arrow_reader(65_536))
+
+
 @pytest.mark.usefixtures("unchanged")
-def test_what_does_not_fit_into_memory_is_spilled_outside_of_the_lake(demo: DemoLake, outside: Path) -> None:
+@pytest.mark.parametrize("count", [_confined, _connected])
+def test_what_does_not_fit_into_memory_is_spilled_outside_of_the_lake(
+    demo: DemoLake, outside: Path, count: Callable[[str, Path], int]
+) -> None:
     seen: set[str] = set()
     done = threading.Event()
 
@@ -235,8 +249,7 @@ def test_what_does_not_fit_into_memory_is_spilled_outside_of_the_lake(demo: Demo
     watcher.start()
     try:
         query = "select i, repeat(i::text, 9) as t from range(5000000) r(i) order by hash(i)"
-        with read_rows(query, demo.lake) as rows:
-            assert sum(batch.num_rows for batch in rows) == 5_000_000
+        assert count(query, demo.lake) == 5_000_000
     finally:
         done.set()
         watcher.join()
