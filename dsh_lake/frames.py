@@ -577,6 +577,9 @@ class _Reader:
                 parts.clear()
             elif text:
                 parts.append(text)
+        # Where the last block is empty and no checksum follows, a streaming decoder does not look at this.
+        if declared not in (-1, size):
+            raise zstandard.ZstdError("the content size is wrong")
         return b"".join(parts) if size <= self._step else None
 
     def _stream(self, start: int, end: int, step: int) -> Iterator[bytes]:
@@ -584,7 +587,7 @@ class _Reader:
 
         Each part is at most ``step`` bytes, or one block; with a step of 1, always one block, so that
         all before a damaged block is given. Parts stop where whole blocks do.
-        Raises ZstdError when a block, the checksum or the content size is wrong, or the end is missing.
+        Raises ZstdError when a block or the checksum is wrong, or the end is missing.
         """
         window = self._window
         decoder = self._decoder.decompressobj()

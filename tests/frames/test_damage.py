@@ -212,10 +212,15 @@ def test_a_wrong_checksum_is_one_bad_frame() -> None:
     assert [(piece.frame, piece.code) for piece in pieces] == [(1, ""), (2, "corrupt-frame"), (3, "")]
 
 
+LAST = block(RAW, 3, b"abc", is_last=True)
+BEFORE_AN_EMPTY_LAST = block(RAW, 3, b"abc") + block(RAW, 0, b"", is_last=True)
+
+
 @pytest.mark.parametrize("stated", [0, 2, 4])
+@pytest.mark.parametrize("blocks", [LAST, BEFORE_AN_EMPTY_LAST])
 @pytest.mark.parametrize("window_bytes", [1, 1 << 20])
-def test_a_wrong_content_size_is_a_bad_frame(stated: int, window_bytes: int) -> None:
-    frame = header(0xA0, stated.to_bytes(4, "little")) + block(RAW, 3, b"abc", is_last=True)
+def test_a_wrong_content_size_is_a_bad_frame(stated: int, blocks: bytes, window_bytes: int) -> None:
+    frame = header(0xA0, stated.to_bytes(4, "little")) + blocks
     assert brief(pieces_of(frame + ONE, window_bytes=window_bytes)) == [
         ("bad", len(frame)),
         ("text", len(ONE)),
