@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from dsh_lake import saved_baselines
 from dsh_lake.connection import connect
+from dsh_lake.engine import fetch_rows, keep
 from dsh_lake.errors import QueryFailed, UsageError
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.shifts import shifts
-from dsh_lake.views import fetch_rows, keep
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dsh_lake.views import Connection
+    from dsh_lake.engine import Connection
 
 GRAINS = ("day", "week", "model", "workspace", "tool", "session")
 

@@ -14,13 +14,13 @@ import msgspec
 
 from dsh_lake import sqlassets
 from dsh_lake.connection import connect
+from dsh_lake.engine import fetch_rows, run
 from dsh_lake.projections import read_projections
-from dsh_lake.views import fetch_rows, run
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dsh_lake.views import Connection
+    from dsh_lake.engine import Connection
 
 LEADING = ("subject_kind", "subject_id", "path", "position", "message")
 """The columns that every check begins with."""

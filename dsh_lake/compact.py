@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dsh_lake.catalog_file import CatalogBuilder
 from dsh_lake.errors import UsageError
 from dsh_lake.ingest.parts import Part, PartLimits, part_files
 from dsh_lake.lake import Lake, Snapshot, Writer, default_lake
 from dsh_lake.schemas import ROW_TABLES, SCHEMA_VERSION
-from dsh_lake.views import CatalogBuilder
 
 KEEP_DAYS = 7.0
 _SMALL_BYTES = PartLimits().file_bytes // 2

@@ -10,23 +10,16 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from dsh_lake import catalog, prices
+from dsh_lake.catalog_file import assets_digest, read_info
+from dsh_lake.definitions import StoredTables, set_prices
+from dsh_lake.engine import Connection, connect_attached, connect_catalog
 from dsh_lake.errors import LakeError, QueryFailed, UnreadableSource
 from dsh_lake.ingest.source import Unread, read_source
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.schemas import ROW_TABLES, arrow_schema
 from dsh_lake.sources import discover
 from dsh_lake.tables.sink import RowSink
-from dsh_lake.views import (
-    Connection,
-    SessionTables,
-    StoredTables,
-    assets_digest,
-    connect_attached,
-    connect_catalog,
-    connect_memory,
-    read_info,
-    set_prices,
-)
+from dsh_lake.views import SessionTables, connect_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa

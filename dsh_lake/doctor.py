@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dsh_lake.connection import connect_apart
+from dsh_lake.engine import fetch_rows
 from dsh_lake.errors import DshLakeError
 from dsh_lake.lake import Lake, Snapshot, default_lake
 from dsh_lake.readonly import read_rows
@@ -19,7 +20,6 @@ from dsh_lake.schemas import STORED
 from dsh_lake.sources import default_root, printable
 from dsh_lake.spelling import json_columns
 from dsh_lake.version import __version__
-from dsh_lake.views import fetch_rows
 
 _PACKAGES = ("pyarrow", "zstandard", "duckdb", "deltalake", "msgspec", "typer", "platformdirs")
 _OPTIONAL_PACKAGES = ("polars",)

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dsh_lake import sqlassets
+from dsh_lake.definitions import StoredTables
+from dsh_lake.engine import fetch_rows
 from dsh_lake.errors import UnknownQuery
 from dsh_lake.readonly import read_rows
 from dsh_lake.schemas import TABLES
-from dsh_lake.views import StoredTables, connect_memory, fetch_rows
+from dsh_lake.views import connect_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import duckdb
 
 from dsh_lake.connection import connect_apart
+from dsh_lake.engine import Connection, confine
 from dsh_lake.errors import QueryFailed, UsageError
 from dsh_lake.lake import Lake, default_lake
-from dsh_lake.views import Connection, confine
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,16 +18,16 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from dsh_lake.connection import connect
+from dsh_lake.engine import run
 from dsh_lake.errors import UnreadableSource, UsageError
 from dsh_lake.projections import Projection, cache_path, read_projections
 from dsh_lake.provider_usage import ProviderUsage, read_provider_usage
 from dsh_lake.sources import actual_path
-from dsh_lake.views import run
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dsh_lake.views import Connection
+    from dsh_lake.engine import Connection
 
 KINDS = ("attempts", "compaction", "inherited", "unreported", "stale")
 """What a gap is divided into; with ``unexplained`` they add up to it."""

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from dsh_lake import sqlassets
 from dsh_lake.connection import connect
+from dsh_lake.engine import fetch_rows
 from dsh_lake.errors import LakeError
 from dsh_lake.schemas import STORED, Column, Table
 from dsh_lake.secret_patterns import PATTERNS, REDACTED
-from dsh_lake.views import fetch_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

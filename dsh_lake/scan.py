@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from dsh_lake.catalog_file import CatalogBuilder
+from dsh_lake.definitions import StoredTables
 from dsh_lake.frames import FrameLimits
 from dsh_lake.ingest.text import TextLimits
 from dsh_lake.ingest.workers import OnRead, processes
@@ -15,7 +17,7 @@ from dsh_lake.lake import Lake, Snapshot, default_lake
 from dsh_lake.sources import default_root
 from dsh_lake.summary import Summary, summarise, with_discovery
 from dsh_lake.update import Update, UpdateOptions, update
-from dsh_lake.views import CatalogBuilder, ComposedViews, StoredTables
+from dsh_lake.views import ComposedViews
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 

@@ -25,12 +25,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dsh_lake import prices
+from dsh_lake.definitions import StoredTables
+from dsh_lake.engine import Connection, run
 from dsh_lake.errors import LakeError, UsageError
 from dsh_lake.ingest.parts import Part, part_files
 from dsh_lake.lake import Lake, Snapshot, Writer
 from dsh_lake.schemas import ROW_TABLES, stored_schema
 from dsh_lake.treatments import DATA_MEMBERS, WORDS, treated_columns, treatments
-from dsh_lake.views import Connection, StoredTables, connect_memory, run
+from dsh_lake.views import connect_memory
 
 _BATCH_ROWS = 8192
 _DIGITS = 20

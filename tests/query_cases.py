@@ -31,9 +31,11 @@ import pyarrow as pa
 import sqlglot
 
 from dsh_lake import prices, sqlassets
+from dsh_lake.definitions import StoredTables, restrict, set_prices
+from dsh_lake.engine import Connection, fetch_table
 from dsh_lake.query import KINDS
 from dsh_lake.schemas import STORED, Column, stored_schema
-from dsh_lake.views import Connection, StoredTables, connect_memory, fetch_table, restrict, set_prices
+from dsh_lake.views import connect_memory
 
 Row = dict[str, Any]
 

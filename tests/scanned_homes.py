@@ -13,7 +13,7 @@ from typing import Any
 import dsh_lake
 from corpus import CORPUS, THOROUGH
 from demo_home import write_home
-from dsh_lake.views import Connection
+from dsh_lake.engine import Connection
 
 ALL_HOMES = sorted(path.parent for path in (CORPUS / "sessions").glob("*/*/ground_truth.json"))
 """The homes of the corpus; none where it is absent."""

@@ -18,10 +18,12 @@ from pathlib import Path
 from dsh_lake import catalog
 from dsh_lake.cassette.loading import absolute_path
 from dsh_lake.cassette.single import is_pattern
+from dsh_lake.definitions import StoredTables
+from dsh_lake.engine import Connection, fetch_rows
 from dsh_lake.ingest.workers import PartTarget, processes
 from dsh_lake.schemas import ROW_TABLES
 from dsh_lake.sources import SourceFile, discover
-from dsh_lake.views import Connection, PreparedTables, StoredTables, fetch_rows
+from dsh_lake.views import PreparedTables
 
 PathLike = str | os.PathLike[str]
 

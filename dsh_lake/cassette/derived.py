@@ -33,10 +33,10 @@ from dsh_lake.cassette.identity import (
 from dsh_lake.cassette.lock import iso_timestamp
 from dsh_lake.cassette.redact import Redactor
 from dsh_lake.cassette.writer import CassetteWriter, new_header
+from dsh_lake.engine import fetch_rows
 from dsh_lake.errors import UnreadableSource
 from dsh_lake.records.cassette_checks import Faults, check_blocks
 from dsh_lake.sources import discover
-from dsh_lake.views import fetch_rows
 
 PROVIDER = "dsh-lake"
 UPSTREAM_PREFIX = "archive:"

@@ -16,9 +16,9 @@ import msgspec
 
 from dsh_lake.cassette.collection import Collection, PathLike, opened
 from dsh_lake.cassette.verification import judge
+from dsh_lake.engine import Connection, run
 from dsh_lake.errors import UsageError
 from dsh_lake.records.cassette_facts import unstored
-from dsh_lake.views import Connection, run
 
 CHANGES = ("added", "removed", "outcome", "boundary", "timing")
 

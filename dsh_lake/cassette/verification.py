@@ -15,8 +15,8 @@ import msgspec
 
 from dsh_lake.cassette.collection import Collection, PathLike, as_list, opened
 from dsh_lake.cassette.single import single_file
+from dsh_lake.engine import fetch_rows
 from dsh_lake.records.cassette_facts import unstored
-from dsh_lake.views import fetch_rows
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from dsh_lake import sqlassets
-from dsh_lake.views import Connection, fetch_rows
+from dsh_lake.engine import Connection, fetch_rows
 
 Row = dict[str, Any]
 LONGEST_BY_DAY = 370

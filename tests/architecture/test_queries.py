@@ -16,11 +16,13 @@ from sqlglot.optimizer.scope import traverse_scope
 from sqlglot.tokens import TokenType
 
 from dsh_lake import sqlassets
+from dsh_lake.definitions import StoredTables
 from dsh_lake.drift.comparison import SCHEMAS
+from dsh_lake.engine import Connection
 from dsh_lake.query import KINDS
 from dsh_lake.schemas import STORED, TABLES, duckdb_type
 from dsh_lake.sqlassets import Query
-from dsh_lake.views import Connection, StoredTables, connect_memory
+from dsh_lake.views import connect_memory
 
 FOLDERS = (*KINDS, "macros", "aggregates", "drift", "redaction", "reports")
 QUERIES = [query for folder in FOLDERS for query in sqlassets.load(folder).values()]
@@ -33,7 +35,7 @@ and the exact amounts that costs are summed from."""
 SHIPPED = {"prices"}
 """Tables whose rows come with the package."""
 RESTRICTION = "only_sources"
-"""The variable that the stored tables themselves read; see ``views.restrict``."""
+"""The variable that the stored tables themselves read; see ``definitions.restrict``."""
 
 _each = pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
 

@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import dsh_lake
-from dsh_lake.views import CatalogBuilder, Connection, connect_catalog
+from dsh_lake.catalog_file import CatalogBuilder
+from dsh_lake.engine import Connection, connect_catalog
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from copies import copy_lake

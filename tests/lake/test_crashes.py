@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from dsh_lake import connect, scan, sources, update
+from dsh_lake.catalog_file import CatalogBuilder
 from dsh_lake.cli.exits import run
 from dsh_lake.errors import LakeBusy, LakeError, NotALake, VersionMismatch
 from dsh_lake.ingest import workers
 from dsh_lake.lake import Lake
-from dsh_lake.views import CatalogBuilder
 from tests import logs
 from tests.lake.stored import rows_of
 from tests.lake.works import leftovers

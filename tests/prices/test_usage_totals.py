@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dsh_lake.views import Connection
+from dsh_lake.engine import Connection
 from scanned_homes import ALL_HOMES, HOMES, name_of, scanned_home
 
 GRAINS = (

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dsh_lake.connection import connect
+from dsh_lake.engine import Connection, fetch_rows
 from dsh_lake.scan import scan
-from dsh_lake.views import Connection, fetch_rows
 from tests.corpus import CORPUS, load
 
 CASES = sorted((CORPUS / "reports").glob("B*/expected.json"))

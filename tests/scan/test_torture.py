@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from dsh_lake.engine import connect_catalog, fetch_rows
 from dsh_lake.scan import scan
-from dsh_lake.views import connect_catalog, fetch_rows
 from tests import logs
 from tests.corpus import TORTURE, torture_cases
 

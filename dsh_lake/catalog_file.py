@@ -1,0 +1,147 @@
+"""The catalog of a scan: a DuckDB file of all tables and views, which holds no rows.
+
+A reader opens it and sees that scan, whatever is written since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path
+
+from dsh_lake import prices, sqlassets
+from dsh_lake.definitions import (
+    AGGREGATES,
+    StoredTables,
+    all_views,
+    create_all,
+    create_prices,
+    stored_query,
+)
+from dsh_lake.engine import ENGINE_VERSION, Connection, connect_catalog, fetch_rows, open_engine, quoted
+from dsh_lake.errors import BadPrices, QueryFailed
+from dsh_lake.schemas import STORED
+
+
+def assets_digest() -> str:
+    """A digest of all query files that a catalog is made of, and of the stored schemas."""
+    digest = hashlib.sha256()
+    for query in [*sqlassets.load(AGGREGATES).values(), *all_views()]:
+        digest.update(f"{query.name}\0{query.text}\0".encode())
+    digest.update(prices.to_json(prices.shipped()).encode())
+    digest.update(repr([(name, table.stored_names) for name, table in STORED.items()]).encode())
+    return digest.hexdigest()
+
+
+class CatalogBuilder:
+    """A catalog in the making: a file beside its future name, open for queries while it is made.
+
+    Args:
+        path: where the catalog will be, in the folder of its lake, whose prices become part of it.
+        files: the Parquet files of every stored table.
+        previous: an earlier catalog; what is the same in it is not made again.
+    """
+
+    def __init__(self, path: Path, files: Mapping[str, Sequence[str]], previous: Path | None = None) -> None:
+        self._path = path
+        self._unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._unfinished.unlink(missing_ok=True)
+        digest = assets_digest()
+        before = _info_of(previous) if previous is not None else {}
+        self.is_copy = previous is not None and before.get("assets") == digest
+        known = before["files"] if self.is_copy else {}
+        if previous is not None and self.is_copy:
+            shutil.copyfile(previous, self._unfinished)
+        else:
+            _copy_template(digest, self._unfinished)
+        self.connection = open_engine(str(self._unfinished), read_only=False)
+        self._replace(files, known)
+        self._keep_prices()
+        self._files = dict(files)
+        self._assets = digest
+
+    def _keep_prices(self) -> None:
+        """Let clients that know nothing of this package price calls as it does."""
+        try:
+            price_rows = prices.of_lake(self._path.parent)
+        except BadPrices:
+            # No reason to fail a scan: every connection of this package says which line is to be mended.
+            price_rows = prices.shipped()
+        create_prices(self.connection, price_rows)
+
+    def _replace(self, files: Mapping[str, Sequence[str]], before: Mapping[str, Sequence[str]]) -> None:
+        for name in STORED:
+            if list(files.get(name, ())) != list(before.get(name, ())):
+                query = stored_query(self.connection, STORED[name], StoredTables(files))
+                self.connection.execute(f"create or replace view stored.{name} as {query}")
+
+    def finish(self, files: Mapping[str, Sequence[str]], about: Mapping[str, Any]) -> None:
+        """Close the catalog over ``files`` and put it in its place; ``about`` is kept in it."""
+        self._replace(files, self._files)
+        info = {
+            **about,
+            "assets": self._assets,
+            "files": {name: list(paths) for name, paths in files.items()},
+        }
+        query = f"select {quoted(json.dumps(info))} as info"
+        self.connection.execute(f"create or replace view stored.catalog_info as {query}")
+        self.connection.close()
+        self._unfinished.chmod(0o600)
+        self._unfinished.replace(self._path)
+
+    def abandon(self) -> None:
+        """Close and remove what was made."""
+        self.connection.close()
+        self._unfinished.unlink(missing_ok=True)
+
+
+def _copy_template(assets: str, path: Path) -> None:
+    """Put a catalog over no files at ``path``: to make one takes as long as to copy hundreds, so one is kept
+    among the user's caches for each engine and set of query files."""
+    folder = user_cache_path("dsh-lake", appauthor=False)
+    template = folder / f"catalog-{ENGINE_VERSION}-{assets}.duckdb"
+    with suppress(OSError):
+        shutil.copyfile(template, path)
+        return
+    with open_engine(os.fspath(path), read_only=False) as connection:
+        create_all(connection, StoredTables())
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        unfinished = folder / f".{template.name}.{os.getpid()}.tmp"
+        shutil.copyfile(path, unfinished)
+        unfinished.replace(template)
+        _remove_others(template)
+
+
+def _remove_others(template: Path) -> None:
+    """Templates of earlier versions of the query files are of no use any more."""
+    for path in template.parent.glob("catalog-*.duckdb"):
+        if path != template:
+            path.unlink(missing_ok=True)
+
+
+def _info_of(path: Path) -> dict[str, Any]:
+    """What a catalog file says of itself; empty when it cannot be read."""
+    try:
+        with connect_catalog(path) as connection:
+            return read_info(connection)
+    except QueryFailed:
+        return {}
+
+
+def read_info(connection: Connection) -> dict[str, Any]:
+    """What the open catalog says of itself: ``scan_id``, ``lake``, ``files`` and so on.
+
+    Raises:
+        QueryFailed: it says nothing: no catalog of this version.
+    """
+    (row,) = fetch_rows(connection, "select info from stored.catalog_info")
+    info: dict[str, Any] = json.loads(row["info"])
+    return info
