@@ -1,7 +1,7 @@
 """A lake of many times as many files: the stored rows of one lake, copied under other keys and names.
 
 To write and scan ten million events takes longer than all that is to be measured. Copies have the same rows
-in the same order, each copy in Parquet files of its own with row groups as small as a scan writes them; every
+in the same order, in as many Parquet files and in row groups as small as one scan of all would leave; every
 file and session of a copy has a name of its own, so nothing of it is a duplicate. What events say at length
 (more than `LONG` characters) is left out, since it would only fill the disk: `subagent_runs` and
 `call_context_carry`, the views that look into it, have less to read than in a true lake.
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from dsh_lake.ingest.parts import PartLimits
 from dsh_lake.lake import Lake
 from dsh_lake.schemas import STORED, Table
 
@@ -40,11 +41,14 @@ def copy_lake(lake: Path, folder: Path, copies: int) -> dict[str, list[str]]:
                 f"create or replace temporary table held as select {columns} "
                 f"from read_parquet({held!r}, union_by_name = true)"
             )
-            files[name] = _copies_of(connection, table, folder / name, copies)
+            size = sum(Path(path).stat().st_size for path in held)
+            files[name] = _copies_of(connection, table, folder / name, copies, size)
     return files
 
 
-def _copies_of(connection: duckdb.DuckDBPyConnection, table: Table, folder: Path, copies: int) -> list[str]:
+def _copies_of(
+    connection: duckdb.DuckDBPyConnection, table: Table, folder: Path, copies: int, copy_bytes: int
+) -> list[str]:
     folder.mkdir(parents=True)
     group = _ROW_GROUP.get(table.name, _OTHER_ROW_GROUP)
     one_copy = "select {} from held"
@@ -52,8 +56,9 @@ def _copies_of(connection: duckdb.DuckDBPyConnection, table: Table, folder: Path
         one_copy.format(", ".join(_renamed(table, column, number) for column in table.stored_names))
         for number in range(copies)
     ]
-    # As a scan leaves them: one file of sources, and files of rows as they came.
-    written = [" union all ".join(parts)] if table.name == "sources" else parts
+    # As a scan leaves them: one file of sources, and files of rows of a certain size.
+    together = copies if table.name == "sources" else max(1, PartLimits().file_bytes // copy_bytes)
+    written = [" union all ".join(parts[first : first + together]) for first in range(0, copies, together)]
     paths = [str(folder / f"{number:03}.parquet") for number in range(len(written))]
     for query, path in zip(written, paths, strict=True):
         connection.execute(
