@@ -65,7 +65,8 @@ class PartWriter(RowSink):
         self._held_bytes += text_bytes
         most = max(map(len, self.rows.values()))
         if self._held_bytes >= self._limits.text_bytes or most >= self._limits.most_rows:
-            self._write("events")
+            if self.with_content:  # else its rows are as small as those of any other table
+                self._write("events")
             self._held_bytes = 0
             for table, rows in self.rows.items():
                 if len(rows) >= self._limits.rows:
