@@ -35,6 +35,9 @@ from dsh_lake.tables.usage import Asked, Kind, Sample, read_sample, retry_row
 _Line = tuple[int, bytes, int | None]
 """Number, text without its LF, and frame."""
 
+_AT = 4
+"""Where the time stands in a row of events."""
+
 _CR, _BRACE, _BRACKET = b"\r}]"
 
 
@@ -161,7 +164,7 @@ class SessionLines:
         state, rows = self.state, self._events[self._begin :]
         state.events += len(rows) + self._packed
         self._begin, self._packed = len(self._events), 0
-        times = [at_us for _, _, _, _, at_us, *_ in rows if at_us is not None]
+        times = [row[_AT] for row in rows if row[_AT] is not None]
         if times:
             self._extend_times(min(times), max(times))
 
