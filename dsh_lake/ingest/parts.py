@@ -65,7 +65,8 @@ class PartWriter(RowSink):
         self._held_bytes += text_bytes
         most = max(map(len, self.rows.values()))
         if self._held_bytes >= self._limits.text_bytes or most >= self._limits.most_rows:
-            self._write("events")
+            if self.with_content:  # else its rows are as small as those of any other table
+                self._write("events")
             self._held_bytes = 0
             for table, rows in self.rows.items():
                 if len(rows) >= self._limits.rows:
@@ -138,15 +139,21 @@ class _OpenPart:
 
 
 def open_parquet(table: str, sink: pa.NativeFile) -> pq.ParquetWriter:
-    """A writer for the stored schema of ``table``: free text neither as dictionary nor with statistics."""
-    short = [column.name for column in TABLES[table].stored if not column.is_content]
+    """A writer for the stored schema of ``table``.
+
+    Free text goes neither into a dictionary nor into statistics. Numbers and instants are written as their
+    differences, small from row to row: quicker than a dictionary of them, and half the size.
+    """
+    short = {column.name: column.type for column in TABLES[table].stored if not column.is_content}
+    numbers = [name for name, kind in short.items() if kind in ("bigint", "timestamp")]
     return _DroppableWriter(
         sink,
         stored_schema(table),
         compression="zstd",
         compression_level=COMPRESSION_LEVEL,
-        use_dictionary=short,
-        write_statistics=short,
+        use_dictionary=[name for name in short if name not in numbers],
+        column_encoding=dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
+        write_statistics=[*short],
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import compress, count, pairwise
 from typing import Any
 
@@ -34,7 +35,9 @@ from dsh_lake.tables.usage import Asked, Kind, Sample, read_sample, retry_row
 _Line = tuple[int, bytes, int | None]
 """Number, text without its LF, and frame."""
 
-_MAX_TIME_MS = 8_640_000_000_000_000
+_AT = 4
+"""Where the time stands in a row of events."""
+
 _CR, _BRACE, _BRACKET = b"\r}]"
 
 
@@ -106,11 +109,27 @@ class SessionLines:
         return blank
 
     def _add_plain(self, lines: Iterator[_Line]) -> _Line | None:
-        """Read lines as long as they are spelled as the producer spells its events, each in one pass.
+        """Read lines as long as each can be read in one pass. Returns the first other one, nothing done."""
+        return self._add_kept(lines) if self._with_content else self._add_typed(lines)
+
+    def _add_typed(self, lines: Iterator[_Line]) -> _Line | None:
+        """As `_add_plain`, where nobody asks for the text of payloads: one decoder reads the whole line."""
+        state, put = self.state, self._put
+        decode, readers = _event_decoder(), _READERS
+        for line in lines:
+            state.line, text, frame = line
+            try:
+                event = decode(text)
+            except (msgspec.MsgspecError, RecursionError):
+                return line
+            put(readers[event.kind], event.data, None, event.seq, 1000 * event.time, frame, False)
+        return None
+
+    def _add_kept(self, lines: Iterator[_Line]) -> _Line | None:
+        """As `_add_plain`, where payloads are kept: lines that are spelled as the producer spells its events.
 
         What is around ``data`` is matched to the letter and ``data`` is decoded by itself, so nothing else
-        can be in the line. Stops at a line whose spelling is another or whose payload is odd, and returns
-        it, with nothing done.
+        can be in the line. Stops at a line whose spelling is another or whose payload is odd.
         """
         state, put = self.state, self._put
         begins, readers, end_of_data = _PLAIN_START, _BY_NAME, _end_of_data
@@ -145,7 +164,7 @@ class SessionLines:
         state, rows = self.state, self._events[self._begin :]
         state.events += len(rows) + self._packed
         self._begin, self._packed = len(self._events), 0
-        times = [at_us for _, _, _, _, at_us, *_ in rows if at_us is not None]
+        times = [row[_AT] for row in rows if row[_AT] is not None]
         if times:
             self._extend_times(min(times), max(times))
 
@@ -230,20 +249,20 @@ class SessionLines:
                 "info", "no-seq", "events without seq are numbered by position", line=self.state.line
             )
         at_us = self._time_us(envelope.time)
-        kept = None if data is UNSET else bytes(data)
+        kept = bytes(data) if self._with_content and data is not UNSET else None
         self._put(reader, record, kept, seq, at_us, frame, records.is_replacement(envelope))
 
     def _put(
         self,
         reader: _Reader,
         record: Any,
-        data: Any,
+        kept: bytes | None,
         seq: int,
         at_us: int | None,
         frame: int | None,
         is_replacement: bool,
     ) -> None:
-        """The row of one event, and what its type adds."""
+        """The row of one event, with what is kept of its payload, and what its type adds."""
         state = self.state
         if seq != state.next_seq:
             self._note_sequence(seq)
@@ -253,7 +272,7 @@ class SessionLines:
         step = state.step if step is UNSET else step
         if seq < state.inherited_cut and self._counts:
             state.inherited_events += 1
-        line, kept = state.line, data if self._with_content else None
+        line = state.line
         self._events.append((line, seq, frame, reader.kind, at_us, turn, step, 1, kept, None, None, None))
         if reader.add is not None:
             reader.add(self, (line, seq), (at_us, turn, step), record, is_replacement)
@@ -504,6 +523,11 @@ _SEQS = re.compile(rb"(?:0|[1-9][0-9]{0,14})(?:,(?:0|[1-9][0-9]{0,14}))*").fullm
 _LONGEST_SEQS = 400
 
 
+@cache
+def _event_decoder() -> Callable[[bytes], records.Event]:
+    return records.event_decoder({kind: reader.record_type for kind, reader in _READERS.items()})
+
+
 def _end_of_data(text: bytes) -> int:
     """Where ``data`` ends in a plainly begun line that ends in a brace, if what follows it is plainly spelled
     too; where it does not, the slice up to there is no JSON value."""
@@ -521,7 +545,7 @@ def _usage_of(record: records.AssistantMessage) -> Any:
 
 
 def _time_us(time: Any) -> int | None:
-    if time is UNSET or time is None or not -_MAX_TIME_MS <= time <= _MAX_TIME_MS:
+    if time is UNSET or time is None or not -records.MAX_TIME_MS <= time <= records.MAX_TIME_MS:
         return None
     return int(time * 1000)
 

@@ -11,11 +11,14 @@ Source: session-archive.md sections 3 to 8, session-generations.md sections 2 to
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, reduce
+from operator import or_
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
+    ClassVar,
     Literal,
     TypeGuard,
     TypeVar,
@@ -33,6 +36,8 @@ from dsh_lake.records.vocabulary import DIRECT_KINDS, FIRST_PARTY, RENAMED_PLUGI
 NEWEST_VERSION = 4
 MAX_COUNT = 2**53 - 1
 """Largest whole number that the producer's language holds exactly."""
+MAX_TIME_MS = 8_640_000_000_000_000
+"""Milliseconds from the epoch to the last instant that is a date in the producer's language."""
 
 Opt = UnsetType
 if TYPE_CHECKING:
@@ -55,6 +60,8 @@ class Rejected(Exception):
 Whole = Annotated[int, msgspec.Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 """A whole number that the producer's language holds exactly."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
+Time = Annotated[int, msgspec.Meta(ge=-MAX_TIME_MS, le=MAX_TIME_MS)]
+"""Whole milliseconds since the epoch that are a date."""
 Gap = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31)]
 """Milliseconds between members of a packed row."""
 
@@ -70,6 +77,19 @@ class Envelope(Struct, gc=False):
     ignorable: bool | Opt = UNSET
     seq0: Whole | Opt = UNSET
     time0: int | float | Opt = UNSET
+
+
+class Event(Struct, tag_field="type", kw_only=True, gc=False):
+    """A line that is a numbered and dated event which replaces nothing, together with its payload.
+
+    There is a subclass for each type, in which ``data`` is a record.
+    """
+
+    kind: ClassVar[str]
+    seq: Whole
+    time: Time
+    data: Any
+    surface_op: Literal["append"] | Opt = msgspec.field(default=UNSET, name="surfaceOp")
 
 
 class Header(Struct, rename="camel"):
@@ -239,6 +259,22 @@ def read_envelope(line: bytes) -> Envelope:
         return _decode_envelope(line)
     except (msgspec.MsgspecError, RecursionError):
         return _read_envelope_exactly(line)
+
+
+def event_decoder(record_types: Mapping[str, type[Struct]]) -> Callable[[bytes], Event]:
+    """A decoder of lines of these types: envelope and payload in one pass, what the payload says unread.
+
+    It raises MsgspecError or RecursionError for what it does not read, which may be sound all the same;
+    what it reads is what :func:`read_envelope` and :func:`read_data` give.
+    """
+    kinds = [
+        msgspec.defstruct(
+            f"Event_{number}", [("data", record_type)], bases=(Event,), tag=kind, namespace={"kind": kind}
+        )
+        for number, (kind, record_type) in enumerate(record_types.items())
+    ]
+    any_kind: Any = reduce(or_, kinds)
+    return msgspec.json.Decoder(any_kind).decode
 
 
 def _read_envelope_exactly(line: bytes) -> Envelope:

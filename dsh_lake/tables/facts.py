@@ -14,7 +14,13 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from dsh_lake.records import facts
-from dsh_lake.records.session import AssistantChunk, AssistantMessage, WrappedMessage, first_stream_time
+from dsh_lake.records.session import (
+    MAX_TIME_MS,
+    AssistantChunk,
+    AssistantMessage,
+    WrappedMessage,
+    first_stream_time,
+)
 from dsh_lake.schemas import FACT_COLUMNS
 from dsh_lake.tables.place import Head, Row, When
 
@@ -23,7 +29,6 @@ Facts = dict[str, Any]
 
 _NAMES = tuple(column.name for column in FACT_COLUMNS)
 _EXIT_CODE = re.compile(r"^exit code: (-?\d{1,9})\b").match
-_MAX_MS = 8_640_000_000_000_000
 
 
 def fact_row(head: Head, when: When, kind: str, is_replacement: bool, stated: Facts) -> Row:
@@ -33,7 +38,7 @@ def fact_row(head: Head, when: When, kind: str, is_replacement: bool, stated: Fa
 
 def _instant(milliseconds: float | None) -> int | None:
     """Milliseconds since the epoch as microseconds; None when that is no date."""
-    if milliseconds is None or not -_MAX_MS <= milliseconds <= _MAX_MS:
+    if milliseconds is None or not -MAX_TIME_MS <= milliseconds <= MAX_TIME_MS:
         return None
     return int(milliseconds * 1000)
 
