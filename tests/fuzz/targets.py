@@ -51,6 +51,7 @@ from dsh_lake.ingest.text import TextLimits
 from dsh_lake.records.cassette import check_record, read_cassette
 from dsh_lake.records.cassette_checks import Faults
 from dsh_lake.records.cassette_text import exact_encode
+from dsh_lake.schemas import TABLES
 from dsh_lake.sources import actual_path, discover, printable
 from dsh_lake.tables.sink import RowSink
 from dsh_lake.terminal_text import terminal_text
@@ -234,9 +235,16 @@ def _check_accounts(facts: FileFacts, rows: Batches, size: int) -> None:
 
 
 def _check_rows_without_content(data: bytes, rows: Batches) -> None:
+    """Lines are read another way where their texts are not kept: all else is the same."""
     _, bare = _read_log(data, with_content=False)
-    assert {name: len(batch) for name, batch in bare.items()} == {
-        name: len(batch) for name, batch in rows.items()
+    assert _without_texts(bare) == _without_texts(rows)
+
+
+def _without_texts(rows: Batches) -> Batches:
+    texts = {name: {column.name for column in TABLES[name].stored if column.is_content} for name in rows}
+    return {
+        name: batch.drop_columns([column for column in batch.schema.names if column in texts[name]])
+        for name, batch in rows.items()
     }
 
 
