@@ -189,13 +189,19 @@ class SessionLines:
         if state.header is None:
             raise HeaderRejected("no-header", f"the first line is no session header: {rejected.message}")
         position = lines.starts()[index]
-        mark = lines.mark_at(position)
-        if self._add_glued(text, lines.cuts(position, len(text)), mark.frame or None):
+        if self._add_glued(text, lines.cuts(position, len(text)), lines.mark_at(position).frame or None):
             return
-        state.rejected_lines += self._counts
         state.is_partial = True
+        self.reject_line(lines, index, rejected.code, rejected.message)
+
+    def reject_line(self, lines: Lines, index: int, code: str, message: str) -> None:
+        """Count the current line, of that place in its batch, as rejected; a row says where it is."""
+        state = self.state
+        state.rejected_lines += self._counts
+        position = lines.starts()[index]
+        mark = lines.mark_at(position)
         offset = mark.offset + position if state.encoding == "plain" else mark.offset
-        self.add_reject(state.line, mark.frame, offset, rejected.code, rejected.message)
+        self.add_reject(state.line, mark.frame, offset, code, message)
 
     def add_reject(self, line: int | None, frame: int, offset: int | None, code: str, message: str) -> None:
         """A row of ``rejects`` for something that could not be read."""

@@ -102,6 +102,7 @@ class _SessionFile:
         return self._finish(tail)
 
     def _add(self, lines: Lines) -> None:
+        state, before = self._state, self._state.line
         if self._header_fault is None:
             try:
                 self._lines.add(lines)
@@ -109,15 +110,11 @@ class _SessionFile:
             except HeaderRejected as fault:
                 self._header_fault = fault
                 if not fault.is_newer:
-                    mark = lines.mark_at(0)
-                    self._state.rejected_lines += 1
-                    self._lines.add_reject(
-                        self._state.line, mark.frame, mark.offset, fault.code, fault.message
-                    )
-                self._state.line = self._state.lines = 0
+                    self._lines.reject_line(lines, state.line - before - 1, fault.code, fault.message)
+                state.line, state.lines = before, 0
         # Without a header nothing can be read; what is there is counted.
-        self._state.line += len(lines.texts)
-        self._state.lines += sum(1 for text in lines.texts if text.strip())
+        state.line += len(lines.texts)
+        state.lines += sum(1 for text in lines.texts if text.strip())
 
     def _account(self, account: Account) -> None:
         state = self._state

@@ -38,6 +38,20 @@ def test_frames_of_lines_between_blank_ones(tmp_path: Path) -> None:
     assert (facts.state.line, facts.state.lines, facts.state.frames) == (507, 2, 3)
 
 
+def test_what_stands_in_place_of_the_header_is_found_behind_blank_lines(tmp_path: Path) -> None:
+    content = b"\n" * 40 + b" \n[]\n{}\n"
+    facts, sink = _read(content, tmp_path / "session.v4.jsonl")
+    assert [row[:3] for row in sink.rows["rejects"]] == [(42, None, content.index(b"[]"))]
+    assert (facts.state.line, facts.state.lines, facts.state.rejected_lines) == (43, 2, 1)
+
+
+def test_what_stands_in_place_of_the_header_is_found_in_its_own_frame(tmp_path: Path) -> None:
+    blank = logs.frame(b"\n\n")
+    facts, sink = _read(blank + logs.frame(b"[]\n"), tmp_path / "session.v4.jsonl.zstd")
+    assert [row[:3] for row in sink.rows["rejects"]] == [(3, 2, len(blank))]
+    assert facts.state.line == 3
+
+
 class _Unwalked(list[Mark]):
     """Marks that can be looked up and not walked through."""
 
