@@ -13,4 +13,4 @@ with found as materialized (
     from cassette_ambiguity
 )
 select * exclude (is_at_line) from found
-where not (not is_at_line and source_id in (select source_id from found where is_at_line))
+where not (not is_at_line and source_id in (select distinct source_id from found where is_at_line))

@@ -32,3 +32,13 @@ def test_too_many_findings_are_told_by_code_and_file(
     assert [finding["message"].count("3 such findings") for finding in found] == [1, 0, 0]
     with connect(tmp_path / "lake") as connection:
         assert connection.sql("select count(*) from findings").fetchall() == [(5,)]
+
+
+def test_a_cassette_of_nothing_but_faults_is_told_in_little_memory(tmp_path: Path) -> None:
+    lines = 400_000
+    (tmp_path / "x.cassette.jsonl").write_bytes(b"{}\n" * lines)
+    scan(tmp_path / "x.cassette.jsonl", lake=tmp_path / "lake", jobs=1)
+    with connect(tmp_path / "lake") as connection:
+        connection.execute("set memory_limit = '25MB'")
+        rows = connection.sql("from findings").to_arrow_reader(65_536)
+        assert sum(batch.num_rows for batch in rows) == lines
