@@ -312,7 +312,7 @@ def read_runs(
 _WHOLE: Final = 0
 _SKIPPED: Final = 1  # a whole skippable frame
 _CUT: Final = 2  # sound as far as it goes, but the file ends in it
-_BROKEN: Final = 3  # no frame, or one with a reserved bit, a reserved block type or a block over 128 KiB
+_BROKEN: Final = 3  # no frame, or one with a reserved bit or with a block that cannot be
 _INSIDE: Final = 4  # not over: the next block header is still to be read
 
 
@@ -423,7 +423,8 @@ class _Window:
             header = window[at] | window[at + 1] << 8 | window[at + 2] << 16
             size = header >> 3
             kind = header & 6
-            if size > _BLOCK_BYTES or kind == _RESERVED:
+            # A compressed block has two bytes at least; a streaming decoder passes over one of none.
+            if size > _BLOCK_BYTES or kind == _RESERVED or (kind == _COMPRESSED and not size):
                 return _BROKEN, base + at, bound, blocks
             blocks += 1
             if not header:

@@ -136,6 +136,7 @@ def test_only_scalars_of_json_are_more_than_text():
         ("a: b: c", "bad indentation of a mapping entry (1:5)"),
         ("--- 1\n--- 2", "expected a single document in the stream, but found more"),
         ("a: 'x", "unexpected end of the stream within a single quoted scalar"),
+        ("\r\r\x85'x", "unexpected end of the stream within a single quoted scalar"),
     ],
 )
 def test_what_yaml_refuses(text, place):

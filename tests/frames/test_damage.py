@@ -247,15 +247,24 @@ def test_a_frame_that_needs_a_dictionary_is_bad_and_says_so() -> None:
         header() + block(RAW, BLOCK_BYTES + 1, bytes(BLOCK_BYTES + 1), is_last=True),
         header() + block(RLE, BLOCK_BYTES + 1, b"x", is_last=True),
         header() + block(RLE, 9, b"x") + block(COMPRESSED, BLOCK_BYTES + 1, b"x", is_last=True),
+        header() + block(RAW, 3, b"abc") + block(COMPRESSED, 0, b"", is_last=True),
     ],
-    ids=["reserved bit", "reserved block", "long raw block", "long run", "long compressed block"],
+    ids=[
+        "reserved bit",
+        "reserved block",
+        "long raw block",
+        "long run",
+        "long compressed block",
+        "compressed block of nothing",
+    ],
 )
 def test_what_the_format_forbids_is_no_frame(broken: bytes) -> None:
-    assert brief(pieces_of(ONE + broken + TWO)) == [
-        ("text", len(ONE)),
-        ("unframed", len(broken)),
-        ("text", len(TWO)),
-    ]
+    for window_bytes in (1, 1 << 20):
+        assert brief(pieces_of(ONE + broken + TWO, window_bytes=window_bytes)) == [
+            ("text", len(ONE)),
+            ("unframed", len(broken)),
+            ("text", len(TWO)),
+        ]
     assert brief(pieces_of(ONE + broken)) == [("text", len(ONE)), ("torn", len(broken))]
 
 
