@@ -5,9 +5,7 @@
 -- A call is priced by the name that was asked for and by its own time: the row with hours comes before the one without.
 with offered as (
     select
-        model, price_id, currency, windows,
-        coalesce(valid_from, '-infinity'::timestamptz) as valid_from,
-        coalesce(valid_to, 'infinity'::timestamptz) as valid_to,
+        model, price_id, currency, valid_from, valid_to, windows,
         (input * 0.000001::decimal(7, 6))::decimal(18, 15) as input,
         (output * 0.000001::decimal(7, 6))::decimal(18, 15) as output,
         (cache_read * 0.000001::decimal(7, 6))::decimal(18, 15) as cache_read,

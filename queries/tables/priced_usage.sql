@@ -9,6 +9,8 @@ with names as (
     group by model
 ),
 
+times as (from price_times),
+
 calls as (
     -- Day and minute in UTC, whatever zone the engine is set to; 1970-01-01 was a Thursday.
     select *, (minutes // 1440 + 3) % 7 + 1 as weekday, minutes % 1440 as "minute"
@@ -27,12 +29,13 @@ rated as (
         coalesce(w.cache_write, a.cache_write) as cache_write_price
     from calls as c
     left join names as n on n.model = c.model
-    left join price_times as a
-        on a.weekday is null and a.model = c.model and c."at" >= a.valid_from and c."at" < a.valid_to
-    left join price_times as w
+    left join times as a
+        on a.weekday is null and a.model = c.model
+        and c."at" >= coalesce(a.valid_from, '-infinity') and c."at" < coalesce(a.valid_to, 'infinity')
+    left join times as w
         on w.model = c.model and w.weekday = c.weekday
         and c."minute" >= w.from_minute and c."minute" < w.to_minute
-        and c."at" >= w.valid_from and c."at" < w.valid_to
+        and c."at" >= coalesce(w.valid_from, '-infinity') and c."at" < coalesce(w.valid_to, 'infinity')
 ),
 
 charged as (

@@ -101,6 +101,8 @@ marked as (
     group by c.source_id, c.line
 ),
 
+times as (from price_times),
+
 explained as (
     select
         s.*,
@@ -134,12 +136,13 @@ rated as (
         coalesce(w.cache_read, a.cache_read) as cache_read_price,
         coalesce(w.cache_write, a.cache_write) as cache_write_price
     from explained as e
-    left join price_times as a
-        on a.weekday is null and a.model = e.model and e."at" >= a.valid_from and e."at" < a.valid_to
-    left join price_times as w
+    left join times as a
+        on a.weekday is null and a.model = e.model
+        and e."at" >= coalesce(a.valid_from, '-infinity') and e."at" < coalesce(a.valid_to, 'infinity')
+    left join times as w
         on w.model = e.model and w.weekday = e.weekday
         and e."minute" >= w.from_minute and e."minute" < w.to_minute
-        and e."at" >= w.valid_from and e."at" < w.valid_to
+        and e."at" >= coalesce(w.valid_from, '-infinity') and e."at" < coalesce(w.valid_to, 'infinity')
 )
 
 select
