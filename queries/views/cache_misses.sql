@@ -40,7 +40,9 @@ pairs as (
     window before as (partition by source_id order by line, seq)
 ),
 
-files as materialized (select source_id, session_id, origin = 'subagent' as is_child from source_status where is_counted),
+files as materialized (
+    select source_id, session_id, origin = 'subagent' as is_child from source_status where is_counted
+),
 
 short as materialized (
     select

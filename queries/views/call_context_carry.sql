@@ -1,6 +1,6 @@
 -- doc: What each tool call's result went on to weigh: its characters times the later model calls that had to read it.
 -- grain: one row per own tool call
--- needs: tool_calls, tool_results, calls, billed_usage, stored.events, source_status
+-- needs: tool_calls, tool_results, calls, billed_usage, stored.events, stored.tool_results, source_status
 -- A result is in the context of every later model call of its session (own answers and attempts that report usage)
 -- until a compaction or a pruning lists it among the messages that it replaces, or a re-rendering of the result
 -- stands in its place and is carried on at its own length. Where a compaction's list is not known (a lake without
@@ -40,15 +40,22 @@ compactions as materialized (
 
 -- Files that use an id again are known: in all others the results of an id are of one call, and only re-renderings come
 -- after another.
-reusing as materialized (select source_id from source_status where is_counted and has_repeated_calls),
+files as materialized (
+    select
+        source_id,
+        has_repeated_calls as is_reusing,
+        source_key in (select source_key from stored.tool_results where is_replacement) as is_rendering_again
+    from source_status
+    where is_counted
+),
+
+reusing as (select source_id from files where is_reusing),
 
 -- In all but these files each call has one result, which stays.
 changing as (
-    select source_id from reusing
+    select source_id from files where is_reusing or is_rendering_again
     union
     select source_id from compactions
-    union
-    select source_id from tool_results where is_replacement and not is_recovered
 ),
 
 whole as materialized (
