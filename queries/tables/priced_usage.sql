@@ -1,34 +1,15 @@
 -- doc: Billed calls with the price row that holds for each, and what it makes of their tokens exactly.
 -- grain: one row per billed model call
--- needs: billed_usage, stored.prices
+-- needs: billed_usage, price_times, stored.prices
 -- params: currency
--- A call is priced by the name that was asked for and by its own time, in one currency. A row with hours comes
--- before one without; figures become prices of one token. For a count that is not reported nothing is charged;
--- of a call without any nothing is known.
+-- See price_times. For a count that is not reported nothing is charged; of a call without any nothing is known.
 with names as (
     select model, bool_or(currency = coalesce(getvariable('currency')::varchar, 'USD')) as is_offered
     from stored.prices
     group by model
 ),
 
-offered as (
-    select
-        * exclude (valid_from, valid_to)
-        replace (
-            (input * 0.000001::decimal(7, 6))::decimal(18, 15) as input,
-            (output * 0.000001::decimal(7, 6))::decimal(18, 15) as output,
-            (cache_read * 0.000001::decimal(7, 6))::decimal(18, 15) as cache_read,
-            (cache_write * 0.000001::decimal(7, 6))::decimal(18, 15) as cache_write
-        ),
-        coalesce(valid_from, '-infinity'::timestamptz) as valid_from,
-        coalesce(valid_to, 'infinity'::timestamptz) as valid_to
-    from stored.prices
-    where currency = coalesce(getvariable('currency')::varchar, 'USD')
-),
-
-always as (select * exclude (windows) from offered where len(windows) = 0),
-
-within_hours as (select * exclude (windows), unnest(windows, max_depth := 2) from offered),
+times as (from price_times),
 
 calls as (
     -- Day and minute in UTC, whatever zone the engine is set to; 1970-01-01 was a Thursday.
@@ -48,11 +29,13 @@ rated as (
         coalesce(w.cache_write, a.cache_write) as cache_write_price
     from calls as c
     left join names as n on n.model = c.model
-    left join always as a on a.model = c.model and c."at" >= a.valid_from and c."at" < a.valid_to
-    left join within_hours as w
+    left join times as a
+        on a.weekday is null and a.model = c.model
+        and c."at" >= coalesce(a.valid_from, '-infinity') and c."at" < coalesce(a.valid_to, 'infinity')
+    left join times as w
         on w.model = c.model and w.weekday = c.weekday
         and c."minute" >= w.from_minute and c."minute" < w.to_minute
-        and c."at" >= w.valid_from and c."at" < w.valid_to
+        and c."at" >= coalesce(w.valid_from, '-infinity') and c."at" < coalesce(w.valid_to, 'infinity')
 ),
 
 charged as (

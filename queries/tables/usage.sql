@@ -53,9 +53,7 @@ replaced as (
 select
     c.source_id, c.line, c.seq, c.session_id, c."at", c.turn, c.step, c.kind, c.provider, c.model, c.served_model,
     c.input_tokens, c.output_tokens, c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.total_tokens,
-    c.kind <> 'compaction' and r.source_key is not null as is_replaced,
+    c.kind <> 'compaction' and (c.source_key, c.is_recovered, c.line, c.seq) in (from replaced) as is_replaced,
     c.seq < c.inherited_cut as is_inherited, c.is_recovered
 from current_rows as c
-left join replaced as r
-    on r.source_key = c.source_key and r.is_recovered = c.is_recovered and r.line = c.line and r.seq = c.seq
 where c.kind <> 'retry' and c.is_counted

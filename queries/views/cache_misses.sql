@@ -1,6 +1,6 @@
 -- doc: Calls that read less from the cache than they shared with the call before: by how much, and the first cause found.
 -- grain: one row per own call that fell short, and per first call of a sub-agent
--- needs: usage, priced_usage, source_status, event_facts, messages, tool_results
+-- needs: usage, price_times, source_status, event_facts, messages, tool_results
 -- params: cache_tolerance_tokens, idle_gap_s
 -- prefix_tokens estimates what could have been cached: the prompt of the call before in the same file (an inherited one
 -- too: a fork goes on from it) and its output, but no more than this call's own prompt. It is an upper bound: what of
@@ -17,7 +17,8 @@
 -- missed_tokens is what was paid uncached of the prefix; missed_cost what it cost above the price of reading it.
 with calls as (
     select
-        *,
+        source_id, line, seq, "at", turn, step, kind, provider, model, served_model, is_inherited, output_tokens,
+        cache_read_tokens, cache_write_tokens,
         input_tokens + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as prompt_tokens
     from usage
     where not is_replaced and not is_recovered and input_tokens is not null
@@ -25,8 +26,7 @@ with calls as (
 
 pairs as (
     select
-        session_id, source_id, line, seq, "at", turn, step, kind, provider, model, served_model,
-        input_tokens, cache_read_tokens, cache_write_tokens, prompt_tokens, is_inherited,
+        *,
         lag(line) over before as line_before,
         lag("at") over before as at_before,
         lag(kind) over before as kind_before,
@@ -35,24 +35,37 @@ pairs as (
         lag(served_model) over before as served_before,
         lag(is_inherited) over before as is_inherited_before,
         lag(prompt_tokens) over before as prompt_before,
-        least(prompt_tokens, lag(prompt_tokens + output_tokens) over before) as prefix_tokens
+        lag(output_tokens) over before as output_before
     from calls
     window before as (partition by source_id order by line, seq)
 ),
 
-short as (
-    select p.*, s.origin = 'subagent' and coalesce(p.is_inherited_before, true) as is_start
+files as materialized (
+    select source_id, session_id, origin = 'subagent' as is_child from source_status where is_counted
+),
+
+short as materialized (
+    select
+        source_id, line, seq, "at", turn, step, kind, provider, model, served_model,
+        prompt_tokens, output_tokens, cache_read_tokens, cache_write_tokens, prefix_tokens,
+        line_before, at_before, prompt_before, is_inherited_before,
+        model <> model_before or provider <> provider_before or served_model <> served_before as is_switched,
+        kind = 'compaction' or kind_before = 'compaction' as is_compacted,
+        is_child and coalesce(is_inherited_before, true) as is_start
     from (
-        select * replace (case when line_before is not null then prefix_tokens end as prefix_tokens)
+        select
+            *,
+            case
+                when line_before is not null then least(prompt_tokens, prompt_before + output_before)
+            end as prefix_tokens,
+            source_id in (select source_id from files where is_child) as is_child
         from pairs
-        where not is_inherited and cache_read_tokens is not null
-            and (
-                line_before is null
-                or cache_read_tokens + coalesce(getvariable('cache_tolerance_tokens')::bigint, 128) < prefix_tokens
-            )
-    ) as p
-    inner join source_status as s on s.source_id = p.source_id
-    where p.line_before is not null or s.origin = 'subagent'
+    )
+    where not is_inherited and cache_read_tokens is not null
+        and case
+            when line_before is null then is_child
+            else cache_read_tokens + coalesce(getvariable('cache_tolerance_tokens')::bigint, 128) < prefix_tokens
+        end
 ),
 
 digests as (
@@ -67,44 +80,38 @@ digests as (
     window before as (partition by source_id order by line, seq)
 ),
 
-changes as (select source_id, line from digests where has_new_tools or has_new_prompt),
-
-replacements as (
-    select source_id, line from messages where is_replacement and not is_recovered
+-- What stands between two calls and explains the second: few files have such events, so that the call which
+-- followed each is looked for in these alone.
+marks as (
+    select source_id, line, true as is_change from digests where has_new_tools or has_new_prompt
     union all
-    select source_id, line from tool_results where is_replacement and not is_recovered
+    select source_id, line, false as is_change from messages where is_replacement and not is_recovered
     union all
-    select source_id, line
+    select source_id, line, false as is_change from tool_results where is_replacement and not is_recovered
+    union all
+    select source_id, line, false as is_change
     from event_facts
     where type in ('compaction/summary', 'compaction/prune', 'compact/summary', 'compact/prune') and not is_recovered
 ),
 
--- Few files have such events: the call that followed each is looked for in these alone.
-changed as (
-    select distinct c.source_id, c.line
-    from changes as b
-    asof inner join (from short semi join changes using (source_id)) as c
+marked as (
+    select c.source_id, c.line, bool_or(b.is_change) as has_change, bool_or(not b.is_change) as has_replacement
+    from marks as b
+    asof inner join (from short semi join marks using (source_id)) as c
         on c.source_id = b.source_id and c.line > b.line
     where b.line > c.line_before
+    group by c.source_id, c.line
 ),
 
-replaced as (
-    select distinct c.source_id, c.line
-    from replacements as b
-    asof inner join (from short semi join replacements using (source_id)) as c
-        on c.source_id = b.source_id and c.line > b.line
-    where b.line > c.line_before
-),
+times as (from price_times),
 
 explained as (
     select
         s.*,
         case
-            when s.model <> s.model_before or s.provider <> s.provider_before or s.served_model <> s.served_before
-                then 'model switch'
-            when c.line is not null then 'tools or prompt changed'
-            when s.kind = 'compaction' or s.kind_before = 'compaction' or r.line is not null
-                then 'compaction or replacement'
+            when s.is_switched then 'model switch'
+            when m.has_change then 'tools or prompt changed'
+            when s.is_compacted or m.has_replacement then 'compaction or replacement'
             when s.is_start then 'sub-agent start'
             when s.is_inherited_before then 'fork start'
             when elapsed_ms(s.at_before, s."at")
@@ -114,22 +121,42 @@ explained as (
             else 'unknown'
         end as cause,
         s.prefix_tokens - s.cache_read_tokens as missed_tokens,
-        least(coalesce(s.cache_write_tokens, 0), s.prefix_tokens - s.cache_read_tokens) as missed_written
+        least(coalesce(s.cache_write_tokens, 0), s.prefix_tokens - s.cache_read_tokens) as missed_written,
+        -- As in priced_usage.
+        (epoch_us(s."at") // 86400000000 + 3) % 7 + 1 as weekday,
+        epoch_us(s."at") // 60000000 % 1440 as "minute"
     from short as s
-    left join changed as c on c.source_id = s.source_id and c.line = s.line
-    left join replaced as r on r.source_id = s.source_id and r.line = s.line
+    left join marked as m on m.source_id = s.source_id and m.line = s.line
+),
+
+rated as (
+    select
+        e.*,
+        coalesce(w.currency, a.currency) as currency,
+        coalesce(w.input, a.input) as input_price,
+        coalesce(w.output, a.output) as output_price,
+        coalesce(w.cache_read, a.cache_read) as cache_read_price,
+        coalesce(w.cache_write, a.cache_write) as cache_write_price
+    from explained as e
+    left join times as a
+        on a.weekday is null and a.model = e.model
+        and e."at" >= coalesce(a.valid_from, '-infinity') and e."at" < coalesce(a.valid_to, 'infinity')
+    left join times as w
+        on w.model = e.model and w.weekday = e.weekday
+        and e."minute" >= w.from_minute and e."minute" < w.to_minute
+        and e."at" >= coalesce(w.valid_from, '-infinity') and e."at" < coalesce(w.valid_to, 'infinity')
 )
 
 select
-    e.session_id, e.source_id, e.line, e.seq, e."at", e.turn, e.step, e.kind, e.provider, e.model, e.served_model,
-    e.cause, e.prompt_tokens, e.cache_read_tokens, e.prefix_tokens, e.missed_tokens,
-    e.prompt_tokens - e.cache_read_tokens as uncached_tokens,
-    elapsed_ms(e.at_before, e."at") as gap_ms,
+    (select f.session_id from files as f where f.source_id = r.source_id) as session_id,
+    source_id, line, seq, "at", turn, step, kind, provider, model, served_model,
+    cause, prompt_tokens, cache_read_tokens, prefix_tokens, missed_tokens,
+    prompt_tokens - cache_read_tokens as uncached_tokens,
+    elapsed_ms(at_before, "at") as gap_ms,
     case
-        when e.missed_written = 0 then e.missed_tokens * (r.input_price - r.cache_read_price)::double
-        else e.missed_written * (r.cache_write_price - r.cache_read_price)::double
-            + (e.missed_tokens - e.missed_written) * (r.input_price - r.cache_read_price)::double
+        when missed_written = 0 then missed_tokens * (input_price - cache_read_price)::double
+        else missed_written * (cache_write_price - cache_read_price)::double
+            + (missed_tokens - missed_written) * (input_price - cache_read_price)::double
     end as missed_cost,
-    r.currency
-from explained as e
-left join priced_usage as r on r.source_id = e.source_id and r.line = e.line and r.seq = e.seq
+    case when input_price is not null and output_tokens * output_price is not null then currency end as currency
+from rated as r

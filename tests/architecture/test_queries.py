@@ -29,10 +29,10 @@ QUERIES = [query for folder in FOLDERS for query in sqlassets.load(folder).value
 VIEWS = [query for query in QUERIES if query.kind in KINDS]
 MACROS = sqlassets.load("macros")
 CHECKS = list(sqlassets.load("checks").values())
-WIDE = {"lake_summary", "priced_usage", "activity", "baseline_activity"}
+WIDE = {"lake_summary", "price_times", "priced_usage", "activity", "baseline_activity"}
 """Queries with numbers of more than 64 bits: totals that are told in JSON, exact however absurd the counts,
-and the exact amounts that costs are summed from."""
-SHIPPED = {"prices"}
+and the exact prices and amounts that costs are summed from."""
+SHIPPED = {"prices", "price_times"}
 """Tables whose rows come with the package."""
 RESTRICTION = "only_sources"
 """The variable that the stored tables themselves read; see ``definitions.restrict``."""
