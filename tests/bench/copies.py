@@ -62,7 +62,7 @@ def _copies_of(
     paths = [str(folder / f"{number:03}.parquet") for number in range(len(written))]
     for query, path in zip(written, paths, strict=True):
         connection.execute(
-            f"copy ({query}) to '{path}' (format parquet, compression zstd, row_group_size {group})"
+            f"copy ({query}) to '{path}' (format parquet, parquet_version v2, compression zstd, row_group_size {group})"
         )
     return paths
 
