@@ -60,10 +60,10 @@ def _copies_of(
     together = copies if table.name == "sources" else max(1, PartLimits().file_bytes // copy_bytes)
     written = [" union all ".join(parts[first : first + together]) for first in range(0, copies, together)]
     paths = [str(folder / f"{number:03}.parquet") for number in range(len(written))]
+    # The version says how numbers are encoded: as a scan does.
+    options = f"format parquet, parquet_version v2, compression zstd, row_group_size {group}"
     for query, path in zip(written, paths, strict=True):
-        connection.execute(
-            f"copy ({query}) to '{path}' (format parquet, parquet_version v2, compression zstd, row_group_size {group})"
-        )
+        connection.execute(f"copy ({query}) to '{path}' ({options})")
     return paths
 
 
