@@ -37,7 +37,7 @@ windows as (
 )
 
 select
-f.session_id, f.source_id, f.line, f.seq, f."at", f.turn, f.step, f.model,
+    f.session_id, f.source_id, f.line, f.seq, f."at", f.turn, f.step, f.model,
     f.prompt_tokens, f.output_tokens, f.prompt_before, f.output_before,
     f.prompt_tokens - f.prompt_before as growth_tokens,
     f.prompt_tokens - f.prompt_before - f.output_before as added_tokens,
