@@ -1,9 +1,7 @@
 -- doc: When what happened in each own step: beginning, retries, first part of the reply, reply, end.
 -- grain: one row per step with own events; step is null for replies outside of steps
--- needs: stored.events, stored.event_facts, stored.messages, source_status
--- The reply's stream is embedded in the reply since format 2, before that it is chunks of their own: of those the first
--- that no retry follows. An attempt is a request that came to nothing; of formats 0 and 1 it is known where its stream
--- ended in an error.
+-- needs: reply_chunks, stored.events, stored.event_facts, stored.messages, source_status
+-- An attempt is a request that came to nothing; of formats 0 and 1 it is known where its stream ended in an error.
 with counted as (select source_key, first_batch, last_batch, inherited_cut from source_status where is_counted),
 
 own_events as not materialized (
@@ -39,22 +37,12 @@ replies as not materialized (
     where not m.is_recovered and m.seq >= s.inherited_cut and m.role = 'assistant' and not m.is_replacement
 ),
 
-chunks as (
-    select c.source_key, c.turn, c.step, min(c."at") as first_chunk_at
-    from (select * from own_events where type = 'assistant/chunk') as c
-    anti join requests as r
-        on r.source_key = c.source_key and r.turn = c.turn and r.step = c.step and r.line > c.line
-        and r.type = 'retried'
-    semi join replies as p on p.source_key = c.source_key and p.turn = c.turn and p.step = c.step
-    group by c.source_key, c.turn, c.step
-),
-
 moments as (
     select source_key, turn, step, line, type, "at" from own_events where type in ('step/start', 'step/end')
     union all by name
     select source_key, turn, step, 'reply' as type, "at", first_chunk_at, tool_call_count, is_interrupted from replies
     union all by name
-    select source_key, turn, step, 'stream' as type, first_chunk_at from chunks
+    select source_key, turn, step, 'stream' as type, first_chunk_at from reply_chunks
 ),
 
 steps_known as (

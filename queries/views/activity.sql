@@ -1,16 +1,24 @@
 -- doc: What is counted of agents' work, thing by thing, each with its time, workspace, model and tool.
 -- grain: one row per session, turn, human message, tool call, result of a call that is not own, and billed model call
--- needs: sessions, turns, messages, call_outcomes, billed_usage, priced_usage
--- Own events only. kind says which of the six a row is; columns of the others are null. A turn and its human messages
--- belong to the model of the turn's first reply, a tool call to that of its step, a session to that of its first; null
--- where none was billed. A tool call has the status of its own result that counts (see call_outcomes); a result whose
--- call is inherited or absent is a row of its own, at its own time.
+-- needs: sessions, turn_times, reply_chunks, messages, call_outcomes, priced_usage, source_status
+-- Own events only. kind says which of the six a row is; columns of the others are null. A turn is one that begins, ends
+-- or has retries or failed attempts here. A turn and its human messages belong to the model of the turn's first reply, a
+-- tool call to that of its step, a session to that of its first; null where none was billed. A tool call has the status
+-- of its own result that counts (see call_outcomes); a result whose call is inherited or absent is a row of its own, at
+-- its own time.
 with logs as materialized (
     select source_id, session_id, origin, workspace, coalesce(created_at, first_event_at) as started_at from sessions
 ),
 
-replies as materialized (
-    select source_id, turn, step, line, model from billed_usage where kind <> 'compaction' and model is not null
+billed as materialized (
+    select
+        source_id, line, "at", turn, step, kind, model, input_tokens, output_tokens, cache_read_tokens,
+        cache_write_tokens, reasoning_tokens, billed_tokens as total_tokens, amount, currency
+    from priced_usage
+),
+
+replies as not materialized (
+    select source_id, turn, step, line, model from billed where kind <> 'compaction' and model is not null
 ),
 
 step_models as (select source_id, turn, step, arg_max(model, line) as model from replies group by source_id, turn, step),
@@ -18,6 +26,32 @@ step_models as (select source_id, turn, step, arg_max(model, line) as model from
 turn_models as (select source_id, turn, arg_min(model, line) as model from replies group by source_id, turn),
 
 session_models as (select source_id, arg_min(model, line) as model from replies group by source_id),
+
+first_parts as (
+    select source_id, turn, min(first_chunk_at) as first_chunk_at
+    from (
+        select source_id, turn, first_chunk_at
+        from messages
+        where role = 'assistant' and not is_replacement and not is_inherited and not is_recovered
+        union all
+        select s.source_id, c.turn, c.first_chunk_at
+        from reply_chunks as c
+        inner join source_status as s using (source_key)
+    )
+    group by source_id, turn
+),
+
+own_turns as (
+    select
+        s.source_id, t.turn, coalesce(t.started_at, t.ended_at) as "at", t.ending.outcome as status,
+        elapsed_ms(t.started_at, t.ended_at) as duration_ms,
+        elapsed_ms(t.started_at, f.first_chunk_at) as first_token_ms,
+        t.starts, t.retries, t.attempts
+    from turn_times as t
+    inner join source_status as s using (source_key)
+    left join first_parts as f on f.source_id = s.source_id and f.turn is not distinct from t.turn
+    where t.starts > 0 or t.ends > 0 or t.retries > 0 or t.attempts > 0
+),
 
 tool_use as (
     select
@@ -32,9 +66,9 @@ things as (
     left join session_models as m using (source_id)
     union all by name
     select
-        'turn' as kind, t.source_id, coalesce(t.started_at, t.ended_at) as "at", m.model, t.outcome as status,
+        'turn' as kind, t.source_id, t."at", m.model, t.status,
         t.duration_ms, t.first_token_ms, t.starts, t.retries, t.attempts
-    from turns as t
+    from own_turns as t
     left join turn_models as m on m.source_id = t.source_id and m.turn = t.turn
     union all by name
     select 'human message' as kind, h.source_id, h."at", m.model
@@ -53,8 +87,8 @@ things as (
     union all by name
     select
         'billed call' as kind, source_id, "at", model, kind as status, input_tokens, output_tokens, cache_read_tokens,
-        cache_write_tokens, reasoning_tokens, billed_tokens as total_tokens, amount, currency
-    from priced_usage
+        cache_write_tokens, reasoning_tokens, total_tokens, amount, currency
+    from billed
 )
 
 select
