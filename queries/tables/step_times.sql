@@ -38,21 +38,29 @@ replies as not materialized (
 ),
 
 moments as (
-    select source_key, turn, step, line, type, "at" from own_events where type in ('step/start', 'step/end')
+    select
+        source_key, turn, step,
+        case type when 'step/start' then line end as line,
+        case type when 'step/start' then "at" end as started_at,
+        case type when 'step/end' then "at" end as ended_at
+    from own_events
+    where type in ('step/start', 'step/end')
     union all by name
-    select source_key, turn, step, 'reply' as type, "at", first_chunk_at, tool_call_count, is_interrupted from replies
+    select
+        source_key, turn, step, line as reply_line, "at" as replied_at, first_chunk_at, tool_call_count, is_interrupted
+    from replies
     union all by name
-    select source_key, turn, step, 'stream' as type, first_chunk_at from reply_chunks
+    select source_key, turn, step, first_chunk_at from reply_chunks
 ),
 
 steps_known as (
     select
         source_key, turn, step,
-        min(line) filter (type = 'step/start') as line,
-        min("at") filter (type = 'step/start') as started_at,
-        max("at") filter (type = 'step/end') as ended_at,
-        max("at") filter (type = 'reply') as replied_at,
-        count(*) filter (type = 'reply') as replies,
+        min(line) as line,
+        min(started_at) as started_at,
+        max(ended_at) as ended_at,
+        max(replied_at) as replied_at,
+        count(reply_line) as replies,
         min(first_chunk_at) as first_chunk_at,
         max(tool_call_count) as requested_calls,
         max(is_interrupted) as is_interrupted
