@@ -1,8 +1,8 @@
 """Bytes of a cassette to its lines: what each says and every check it fails on its own.
 
-The rule: a file is one pass, one line in memory at a time. Each non-blank line gives its facts and its
-faults (``cassette_facts``); what depends on other lines is left to whoever sees all rows. These checks
-have the rank ``check * CHECK_RANKS`` and stand at the line named:
+The rule: a file is one pass, one line in memory at a time, up to a bound. Each non-blank line gives its
+facts and its faults (``cassette_facts``); what depends on other lines is left to whoever sees all rows.
+These checks have the rank ``check * CHECK_RANKS`` and stand at the line named:
 
     12  chain-break           previous_sha256 differs from stated_sha256 of line - 1
     15  storage-disagrees     request_storage differs from that of the header
@@ -25,7 +25,8 @@ Source: spec/cassette.md sections 1, 2 and 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import msgspec
 
@@ -41,6 +42,11 @@ NOT_LOSSLESS = "cassette record is not lossless canonical JSON"
 DUPLICATE_RANK = 1
 """Of duplicate members: after the syntax (0), before every numbered check."""
 
+LONGEST_LINE_BYTES = 1 << 29
+"""A line of more is not read: in the original's language no text is that long."""
+
+_SKIPPED_BYTES = 1 << 20
+
 EMPTY_CASSETTE = Fault(0, 1, "empty-cassette", "cassette is empty")
 """The fault of a file without a line."""
 
@@ -49,8 +55,8 @@ class CassetteLine(msgspec.Struct):
     """One non-blank line.
 
     ``line`` counts non-blank lines from 1, ``physical_line`` all lines; ``offset`` is the byte where the
-    line begins, ``octets`` its bytes without the line end. ``facts`` is None when the record is no header
-    (line 1) or no interaction (later lines) at all.
+    line begins, ``octets`` its bytes without the line end, or none of a line too long to be read. ``facts``
+    is None when the record is no header (line 1) or no interaction (later lines) at all.
     """
 
     line: int
@@ -69,20 +75,39 @@ class CassetteLine(msgspec.Struct):
         return parse_json(self.octets.decode("utf-8", "replace"))
 
 
-def read_cassette(lines: Iterable[bytes]) -> Iterator[CassetteLine]:
-    """The lines of a cassette, blank ones dropped, from an open binary file or any other cut at LF.
+def read_cassette(file: BinaryIO, *, longest_bytes: int = LONGEST_LINE_BYTES) -> Iterator[CassetteLine]:
+    """The lines of a cassette, blank ones dropped, from an open binary file.
 
     Memory: one line and what is made of it. Nothing is raised for what the bytes hold.
     """
-    offset = 0
-    count = 0
-    for physical_line, raw in enumerate(lines, 1):
+    offset = physical_line = count = 0
+    while raw := file.readline(longest_bytes + 1):
+        physical_line += 1
+        size = len(raw)
         octets = raw.removesuffix(b"\n").removesuffix(b"\r")
-        if not _is_blank(octets):
+        if size > longest_bytes and not raw.endswith(b"\n"):
+            count += 1
+            size += _skip_line(file)
+            yield CassetteLine(count, physical_line, offset, b"", None, [_too_long(count, longest_bytes)])
+        elif not _is_blank(octets):
             count += 1
             facts, faults = read_record(octets, count)
             yield CassetteLine(count, physical_line, offset, octets, facts, faults)
-        offset += len(raw)
+        offset += size
+
+
+def _skip_line(file: BinaryIO) -> int:
+    """Pass over what is left of a line; how many bytes that was."""
+    size = 0
+    while part := file.readline(_SKIPPED_BYTES):
+        size += len(part)
+        if part.endswith(b"\n"):
+            break
+    return size
+
+
+def _too_long(line: int, longest_bytes: int) -> Fault:
+    return Fault(line, 0, "line-too-long", f"line {line} has more than {longest_bytes} bytes")
 
 
 def read_record(octets: bytes, line: int) -> tuple[Header | Interaction | None, list[Fault]]:

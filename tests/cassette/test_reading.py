@@ -38,6 +38,22 @@ def test_lines_are_counted_without_blank_ones():
     ]
 
 
+@pytest.mark.parametrize("longest_bytes", [8, 9, 10])
+def test_a_line_longer_than_may_be_is_passed_over(longest_bytes):
+    text = b"[1]\n" + b"[1234567]\n" + b"[2]\r\n" + b"[1234567]"
+    lines = list(read_cassette(io.BytesIO(text), longest_bytes=longest_bytes))
+    assert [(line.line, line.physical_line, line.offset) for line in lines] == [
+        (1, 1, 0),
+        (2, 2, 4),
+        (3, 3, 14),
+        (4, 4, 19),
+    ]
+    codes = {line.line: [fault.code for fault in line.faults] for line in lines}
+    too_long = [2, 4] if longest_bytes < 9 else []
+    assert [line for line in codes if "line-too-long" in codes[line]] == too_long
+    assert [line.line for line in lines if not line.octets] == too_long
+
+
 def exactly(octets, number):
     """A line read without any shortcut."""
     faults = Faults(number)
