@@ -59,9 +59,9 @@ class CatalogBuilder:
         known = before["files"] if self.is_copy else {}
         if previous is not None and self.is_copy:
             shutil.copyfile(previous, self._unfinished)
+            self.connection = open_engine(str(self._unfinished), read_only=False)
         else:
-            _copy_template(digest, self._unfinished)
-        self.connection = open_engine(str(self._unfinished), read_only=False)
+            self.connection = _open_template(digest, self._unfinished)
         self._replace(files, known)
         self._keep_prices()
         self._files = dict(files)
@@ -102,14 +102,15 @@ class CatalogBuilder:
         self._unfinished.unlink(missing_ok=True)
 
 
-def _copy_template(assets: str, path: Path) -> None:
-    """Put a catalog over no files at ``path``: to make one takes as long as to copy hundreds, so one is kept
-    among the user's caches for each engine and set of query files."""
+def _open_template(assets: str, path: Path) -> Connection:
+    """Put a catalog over no files at ``path`` and open it. To make one takes as long as to copy hundreds, so
+    one is kept among the user's caches for each engine and set of query files; a damaged one is made anew."""
     folder = user_cache_path("dsh-lake", appauthor=False)
     template = folder / f"catalog-{ENGINE_VERSION}-{assets}.duckdb"
-    with suppress(OSError):
+    with suppress(OSError, QueryFailed):
         shutil.copyfile(template, path)
-        return
+        return open_engine(os.fspath(path), read_only=False)
+    path.unlink(missing_ok=True)
     with open_engine(os.fspath(path), read_only=False) as connection:
         create_all(connection, StoredTables())
     with suppress(OSError):
@@ -118,6 +119,7 @@ def _copy_template(assets: str, path: Path) -> None:
         shutil.copyfile(path, unfinished)
         unfinished.replace(template)
         _remove_others(template)
+    return open_engine(os.fspath(path), read_only=False)
 
 
 def _remove_others(template: Path) -> None:
@@ -142,6 +144,11 @@ def read_info(connection: Connection) -> dict[str, Any]:
     Raises:
         QueryFailed: it says nothing: no catalog of this version.
     """
-    (row,) = fetch_rows(connection, "select info from stored.catalog_info")
-    info: dict[str, Any] = json.loads(row["info"])
+    rows = fetch_rows(connection, "select info from stored.catalog_info")
+    try:
+        info = json.loads(rows[0]["info"])
+    except (IndexError, TypeError, ValueError) as error:
+        raise QueryFailed("the catalog does not say what it is of") from error
+    if not isinstance(info, dict):
+        raise QueryFailed("the catalog does not say what it is of")
     return info

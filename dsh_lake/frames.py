@@ -535,6 +535,8 @@ class _Reader:
             # One block, the last, raw or compressed. (No header at all: a reserved bit is set.)
             if not header or block & 3 != 1 or block >> 3 > _BLOCK_BYTES or end > size:
                 break
+            if block == _COMPRESSED | 1:  # of no bytes, which is none
+                break
             bound = 0
             if width:
                 most = _content_size(content, body, width)

@@ -110,7 +110,8 @@ def update(
 def _no_root(discovery: Discovery, roots: Sequence[str | os.PathLike[str]]) -> SourceError:
     for finding in discovery.findings:
         if finding.severity == "fail":
-            return UnreadableSource(finding.path, finding.message)
+            message = f"{finding.message}; where else a home is: dsh-lake scan DIR, or DSH_HOME"
+            return UnreadableSource(finding.path, message)
     return UnreadableSource(", ".join(str(os.fspath(root)) for root in roots), "nothing to read")
 
 

@@ -522,10 +522,9 @@ def main() -> int:
     parser.add_argument("--truth", type=Path, help="default: demo_truth.json beside OUT")
     arguments = parser.parse_args()
     truth = json.dumps(write_home(arguments.out), indent=1, ensure_ascii=False) + "\n"
-    (arguments.truth or arguments.out.resolve().parent / "demo_truth.json").write_text(
-        truth, encoding="utf-8"
-    )
-    print(truth, end="")
+    beside = arguments.truth or arguments.out.resolve().parent / "demo_truth.json"
+    beside.write_text(truth, encoding="utf-8")
+    print(f"{arguments.out}: a synthetic home; what is true of it is in {beside}")
     return 0
 
 

@@ -189,16 +189,18 @@ class SessionLines:
         if state.header is None:
             raise HeaderRejected("no-header", f"the first line is no session header: {rejected.message}")
         position = lines.starts()[index]
-        if self._add_glued(text, lines.cuts(position, len(text)), lines.mark_at(position).frame or None):
-            return
-        state.is_partial = True
-        self.reject_line(lines, index, rejected.code, rejected.message)
+        cuts = lines.cuts(position, len(text))
+        if not self._add_glued(lines, position, text, cuts):
+            self._reject_at(lines, position, rejected.code, rejected.message)
+            state.is_partial = True
 
     def reject_line(self, lines: Lines, index: int, code: str, message: str) -> None:
         """Count the current line, of that place in its batch, as rejected; a row says where it is."""
+        self._reject_at(lines, lines.starts()[index], code, message)
+
+    def _reject_at(self, lines: Lines, position: int, code: str, message: str) -> None:
         state = self.state
         state.rejected_lines += self._counts
-        position = lines.starts()[index]
         mark = lines.mark_at(position)
         offset = mark.offset + position if state.encoding == "plain" else mark.offset
         self.add_reject(state.line, mark.frame, offset, code, message)
@@ -207,22 +209,26 @@ class SessionLines:
         """A row of ``rejects`` for something that could not be read."""
         self._rows["rejects"].append((line, frame or None, offset, code, message))
 
-    def _add_glued(self, text: bytes, cuts: list[int], frame: int | None) -> bool:
+    def _add_glued(self, lines: Lines, position: int, text: bytes, cuts: list[int]) -> bool:
         """A line that is several records, joined where a frame ended without LF: read each of them."""
         if not cuts:
             return False
-        parts = [text[begin:end] for begin, end in pairwise((0, *cuts, len(text)))]
+        places = list(pairwise((0, *cuts, len(text))))
         try:
-            envelopes = [records.read_envelope(part) for part in parts]
+            envelopes = [records.read_envelope(text[begin:end]) for begin, end in places]
         except (Rejected, UnicodeDecodeError):
             return False
         state = self.state
         message = "a frame ends without a line end; the records on both sides are read"
         state.note("warn", "missing-newline", message, line=state.line)
         state.is_partial = True
-        state.lines += (len(parts) - 1) * self._counts
-        for envelope in envelopes:
-            self._add_event(envelope, frame)
+        state.lines += (len(places) - 1) * self._counts
+        frame = lines.mark_at(position).frame or None
+        for envelope, (begin, _) in zip(envelopes, places, strict=True):
+            try:
+                self._add_event(envelope, frame)
+            except Rejected as rejected:
+                self._reject_at(lines, position + begin, rejected.code, rejected.message)
         return True
 
     # -- header ------------------------------------------------------------------------------------------

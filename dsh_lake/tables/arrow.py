@@ -11,6 +11,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 from itertools import accumulate, chain, repeat
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
@@ -60,7 +61,18 @@ def _build(column: Column, arrow_type: pa.DataType, values: Sequence[Any]) -> pa
         return _json_column(values)
     if column.type == "json[]":
         return _json_list_column(values)
+    if column.type == "double":
+        return pa.array([None if value is None else _double(value) for value in values], arrow_type)
     return pa.array(values, arrow_type)
+
+
+def _double(number: float) -> float | None:
+    """The double nearest to any number that JSON can spell; None where that is infinite."""
+    try:
+        nearest = float(number)
+    except OverflowError:
+        return None
+    return nearest if isfinite(nearest) else None
 
 
 def _json_column(values: Sequence[Any]) -> pa.Array:

@@ -248,6 +248,7 @@ def test_a_frame_that_needs_a_dictionary_is_bad_and_says_so() -> None:
         header() + block(RLE, BLOCK_BYTES + 1, b"x", is_last=True),
         header() + block(RLE, 9, b"x") + block(COMPRESSED, BLOCK_BYTES + 1, b"x", is_last=True),
         header() + block(RAW, 3, b"abc") + block(COMPRESSED, 0, b"", is_last=True),
+        header() + block(COMPRESSED, 0, b"", is_last=True),
     ],
     ids=[
         "reserved bit",
@@ -256,6 +257,7 @@ def test_a_frame_that_needs_a_dictionary_is_bad_and_says_so() -> None:
         "long run",
         "long compressed block",
         "compressed block of nothing",
+        "nothing but such a block",
     ],
 )
 def test_what_the_format_forbids_is_no_frame(broken: bytes) -> None:

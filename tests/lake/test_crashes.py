@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from dsh_lake import connect, scan, sources, update
@@ -220,3 +221,33 @@ def test_a_lake_of_a_version_with_fewer_tables_gains_them(tmp_path: Path) -> Non
     with path.open("ab") as log:
         log.write(logs.frame(logs.user(1, "b")))
     assert scan(own, lake=lake)["human_messages"] == 2
+
+
+@pytest.mark.parametrize("size", [0, 200_000])
+def test_a_damaged_template_among_the_caches_is_made_anew(
+    size: int, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
+    log = next(home.rglob("session.v4*"))
+    scan(log, lake=tmp_path / "first")
+    templates = list((tmp_path / "dsh-lake").glob("catalog-*.duckdb"))
+    if not templates:
+        pytest.skip("caches lie elsewhere on this system")
+    whole = templates[0].stat().st_size
+    os.truncate(templates[0], size)
+    assert scan(log, lake=tmp_path / "second")["sessions"] == 1
+    assert templates[0].stat().st_size == whole
+
+
+@pytest.mark.parametrize("info", ["'not json'", "'[1]'", "null"])
+def test_a_catalog_that_does_not_say_what_it_is_of_is_made_anew(
+    info: str, home: Path, tmp_path: Path
+) -> None:
+    log, lake = next(home.rglob("session.v4*")), tmp_path / "lake"
+    scan(log, lake=lake)
+    (catalog,) = lake.glob("catalog-*.duckdb")
+    with duckdb.connect(os.fspath(catalog)) as connection:
+        connection.execute(f"create or replace view stored.catalog_info as select {info} as info")
+    with connect(lake) as connection:
+        assert connection.sql("select count(*) from sessions").fetchall() == [(1,)]
+    assert scan(log, lake=lake)["sessions"] == 1

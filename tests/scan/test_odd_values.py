@@ -49,6 +49,38 @@ def test_a_file_name_may_state_any_generation(tmp_path: Path) -> None:
     assert (found["sessions"], found["human_messages"]) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("delay", "kept"), [(2**53 + 1, 2.0**53), (10**30, 1e30), (10**400, None), (1500, 1500.0), (0.5, 0.5)]
+)
+def test_a_wait_of_any_size_is_the_nearest_double(delay: float, kept: float | None, tmp_path: Path) -> None:
+    data = {"retryId": "r", "turn": 1, "step": 1, "delayMs": delay}
+    home = _home(tmp_path, logs.event("llm/retry", 0, data), logs.user(1, "x"))
+    assert scan(home, lake=tmp_path / "lake")["human_messages"] == 1
+    with connect(tmp_path / "lake") as connection:
+        assert connection.sql("select delay_ms from event_facts").fetchall() == [(kept,)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [logs.header("other"), logs.line({"type": "text-chunks", "seq0": 1, "time0": 1, "data": {}})],
+    ids=["header", "packed row"],
+)
+def test_what_cannot_stand_beside_a_joined_record_is_a_reject(second: bytes, tmp_path: Path) -> None:
+    path = logs.log_path(tmp_path / "home", "s")
+    frames = [
+        logs.frame(logs.header("s")),
+        logs.frame(logs.user(0, "joined").removesuffix(b"\n")),
+        logs.frame(second),
+        logs.frame(logs.user(1, "after")),
+    ]
+    path.write_bytes(b"".join(frames))
+    found = scan(tmp_path / "home", lake=tmp_path / "lake")
+    assert (found["human_messages"], found["lines"], found["rejected_lines"]) == (2, 4, 1)
+    with connect(tmp_path / "lake") as connection:
+        places = connection.sql("select line, frame, byte_offset from rejects").fetchall()
+    assert places == [(2, 3, len(frames[0]) + len(frames[1]))]
+
+
 def _packed(**data: Any) -> bytes:
     whole = {"turn": 1, "step": 1, "index": 0, "texts": ["a", "b", "c"], **data}
     return logs.line({"type": "text-chunks", "seq0": 0, "time0": logs.START_MS, "data": whole})
