@@ -189,8 +189,7 @@ class SessionLines:
         if state.header is None:
             raise HeaderRejected("no-header", f"the first line is no session header: {rejected.message}")
         position = lines.starts()[index]
-        cuts = lines.cuts(position, len(text))
-        if not self._add_glued(lines, position, text, cuts):
+        if not self._add_glued(lines, position, text):
             self._reject_at(lines, position, rejected.code, rejected.message)
             state.is_partial = True
 
@@ -209,8 +208,9 @@ class SessionLines:
         """A row of ``rejects`` for something that could not be read."""
         self._rows["rejects"].append((line, frame or None, offset, code, message))
 
-    def _add_glued(self, lines: Lines, position: int, text: bytes, cuts: list[int]) -> bool:
+    def _add_glued(self, lines: Lines, position: int, text: bytes) -> bool:
         """A line that is several records, joined where a frame ended without LF: read each of them."""
+        cuts = lines.cuts(position, len(text))
         if not cuts:
             return False
         places = list(pairwise((0, *cuts, len(text))))
