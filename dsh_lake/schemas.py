@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = "2.0"
+SCHEMA_VERSION = "3.0"
 """``major.minor``: a lake of another major version is refused, a minor one gains null columns."""
 
 
@@ -324,8 +324,10 @@ USAGE = _table(
         AT,
         TURN,
         STEP,
-        _text("kind", "message, attempt, compaction; retry marks llm/retry-started", nullable=False),
+        _text("kind", "message, attempt (thrown away or never answered) or compaction", nullable=False),
         *_TOKENS,
+        _int("replaces_line", "line of the sample before it, if it stands in that one's place"),
+        _int("replaces_seq", "seq of that sample"),
     ),
 )
 
@@ -369,6 +371,7 @@ _CALL = (
         "arguments", "the model's own text, not necessarily JSON", source="data.arguments", is_content=True
     ),
     _text("arguments_sha256", "digest of the canonical form of the arguments; null when they do not parse"),
+    _text("model", "model that the reply that made the call was asked of; null outside of a reply's step"),
 )
 
 TOOL_CALLS = _table(
@@ -419,7 +422,7 @@ FACT_COLUMNS = (
 
 EVENT_FACTS = _table(
     "event_facts",
-    "What events state besides text: ends of turns, retries, approvals, compactions, requests and more.",
+    "What events state besides text: turns, retries, approvals, compactions, requests and more.",
     "one row per event of a type that states such facts",
     ("source_id", "line", "seq"),
     (

@@ -30,7 +30,7 @@ from dsh_lake.tables.messages import message_row
 from dsh_lake.tables.place import Head, When
 from dsh_lake.tables.sink import RowSink
 from dsh_lake.tables.tools import tool_call_row, tool_result_row
-from dsh_lake.tables.usage import Asked, Kind, Sample, read_sample, retry_row
+from dsh_lake.tables.usage import Asked, Kind, Sample, read_sample
 
 _Line = tuple[int, bytes, int | None]
 """Number, text without its LF, and frame."""
@@ -38,6 +38,7 @@ _Line = tuple[int, bytes, int | None]
 _AT = 4
 """Where the time stands in a row of events."""
 
+_NO_SAMPLE = (None, None)
 _CR, _BRACE, _BRACKET = b"\r}]"
 
 
@@ -343,13 +344,13 @@ class SessionLines:
     # -- what particular events add ----------------------------------------------------------------------
 
     def _turn_start(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
-        self.state.turn, self.state.step = when[1], None
+        self.state.turn, self.state.step, self.state.reply_model = when[1], None, None
 
     def _turn_end(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self.state.turn = self.state.step = None
 
     def _step_start(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
-        self.state.step = when[2]
+        self.state.step, self.state.reply_model = when[2], None
 
     def _step_end(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self.state.step = None
@@ -403,7 +404,9 @@ class SessionLines:
         message = record.message or records.Message(content=record.content, source=record.source)
         began = _time_us(records.first_stream_time(record.stream))
         self._message("assistant", head, when, message, is_replacement, bool(record.interrupted), began)
-        self._sample(head, when, "message", self._asked(message.source), _usage_of(record))
+        asked = self._asked(message.source)
+        self.state.reply_model = asked[1]
+        self._sample(head, when, "message", asked, _usage_of(record))
 
     def _attempt(
         self, head: Head, when: When, record: records.AssistantMessage, is_replacement: bool
@@ -435,7 +438,17 @@ class SessionLines:
         if sample.bad:
             self._note_bad_usage(sample)
         if sample.is_usable:
-            self._rows["usage"].append((*head, *when, kind, *asked, *sample.counts))
+            replaced = self._replaced(head, when) if kind != "compaction" else _NO_SAMPLE
+            self._rows["usage"].append((*head, *when, kind, *asked, *sample.counts, *replaced))
+
+    def _replaced(self, head: Head, when: When) -> tuple[int | None, int | None]:
+        """Line and seq of the sample in whose place the one at ``head`` stands, by the harness's own fold: the
+        sample before it, if that is of the same turn and step."""
+        before, (_, turn, step), (line, seq) = self.state.sample, when, head
+        self.state.sample = (turn, step, line, seq)
+        if before is None or step is None or before[:2] != (turn, step):
+            return _NO_SAMPLE
+        return before[2:]
 
     def _note_bad_usage(self, sample: Sample) -> None:
         state = self.state
@@ -448,11 +461,14 @@ class SessionLines:
             state.note("fail", "bad-usage", message, line=state.line, about="required")
 
     def _retry_started(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
-        self._rows["usage"].append(retry_row(head, when))
+        """What came before in that step was billed, and so will be what comes."""
+        sample = self.state.sample
+        if sample is not None and sample[:2] == when[1:]:
+            self.state.sample = None
 
     def _tool_call(self, head: Head, when: When, record: records.ToolCall, is_replacement: bool) -> None:
         self.state.mark_call(record.call_id, 0)
-        row = tool_call_row(head, when, record, self._with_content)
+        row = tool_call_row(head, when, record, self.state.reply_model, self._with_content)
         self._rows["tool_calls"].append(row)
 
     def _tool_result(self, head: Head, when: When, record: records.ToolResult, is_replacement: bool) -> None:

@@ -18,6 +18,7 @@ from dsh_lake.records.session import (
     MAX_TIME_MS,
     AssistantChunk,
     AssistantMessage,
+    Place,
     WrappedMessage,
     first_stream_time,
 )
@@ -50,6 +51,11 @@ def _failed(failure: facts.Failure | None) -> Facts:
 def _error_code(error: object) -> str | None:
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, str) else None
+
+
+def _turn_start(record: Place) -> Facts:
+    """Nothing but that it began: with the row of its end, all of a turn is found in one small table."""
+    return {}
 
 
 def _turn_end(record: facts.TurnEnd) -> Facts:
@@ -193,6 +199,7 @@ _COMPACTION = {
 _DISPATCH = (facts.Dispatch, _dispatch)
 
 FACTS: Mapping[str, tuple[type[Struct], Describe]] = {
+    "turn/start": (Place, _turn_start),
     "turn/end": (facts.TurnEnd, _turn_end),
     "assistant/attempt": (AssistantMessage, _attempt),
     "assistant/chunk": (AssistantChunk, _chunk),

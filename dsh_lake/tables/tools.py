@@ -18,11 +18,11 @@ _LONGEST_MARK = 24
 _REPAIR_PREFIXES = ("interrupted-tool-result-", "forked-tool-result-")
 
 
-def tool_call_row(head: Head, when: When, call: ToolCall, with_content: bool) -> Row:
-    """The row of a ``tool/call``. The digest of the arguments is null when they are no JSON."""
+def tool_call_row(head: Head, when: When, call: ToolCall, model: str | None, with_content: bool) -> Row:
+    """The row of a ``tool/call`` of that model's reply. The digest of the arguments is null when they are no JSON."""
     arguments = call.arguments
     digest = None if arguments is None else arguments_sha256(arguments)
-    return (*head, call.call_id, *when, call.name, arguments if with_content else None, digest)
+    return (*head, call.call_id, *when, call.name, arguments if with_content else None, digest, model)
 
 
 def tool_result_row(head: Head, when: When, result: ToolResult, is_replacement: bool) -> Row:

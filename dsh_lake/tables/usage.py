@@ -10,9 +10,8 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Raw
 
 from dsh_lake.records.session import Usage, read_usage, token_count
-from dsh_lake.tables.place import Head, Row, When
 
-Kind = Literal["message", "attempt", "compaction", "retry"]
+Kind = Literal["message", "attempt", "compaction"]
 
 REQUIRED = ("inputTokens", "outputTokens")
 OPTIONAL = ("cacheReadTokens", "cacheWriteTokens", "reasoningTokens", "totalTokens")
@@ -56,8 +55,3 @@ def _judge(usage: dict[str, Any]) -> Sample:
     bad = [name for name, count in judged.items() if count == "bad"]
     bad += [name for name in REQUIRED if judged[name] is None]
     return Sample(tuple(count if isinstance(count, int) else None for count in judged.values()), tuple(bad))
-
-
-def retry_row(head: Head, when: When) -> Row:
-    """The mark of ``llm/retry-started``: samples before and after it were both billed."""
-    return (*head, *when, "retry", None, None, None, *_NONE)

@@ -1,11 +1,11 @@
 -- doc: Tool calls and the results that count for them, side by side, also where one of the two is absent.
 -- grain: one row per tool call, and per answered call_id whose call is absent
--- needs: calls, call_results
+-- needs: calls, answering_results, numbered_results
 -- Of several results of a call the last that is no repair counts, else the last repair; the columns own_* are of
 -- the one that counts among the session's own results.
 with answers as not materialized (
     select
-        source_key, source_id, session_id, call_id, call_number, line, seq, "at", status, error_name, error_code,
+        source_key, source_id, session_id, call_id, 1 as call_number, line, seq, "at", status, error_name, error_code,
         result_chars, exit_code,
         case when not is_inherited then line end as own_line,
         case when not is_inherited then seq end as own_seq,
@@ -13,7 +13,7 @@ with answers as not materialized (
         case when not is_inherited then status end as own_status,
         case when not is_inherited then error_name end as own_error_name,
         case when not is_inherited then error_code end as own_error_code
-    from call_results
+    from answering_results
     where not may_repeat
     union all
     select
@@ -36,8 +36,7 @@ with answers as not materialized (
                 (status <> 'interrupted', line, seq)
             ) filter (not is_inherited)
         )
-    from call_results
-    where may_repeat
+    from numbered_results
     group by source_key, call_id, call_number
 )
 
@@ -48,7 +47,7 @@ select
     coalesce(c.call_id, a.call_id) as call_id,
     coalesce(c.call_number, a.call_number) as call_number,
     c.source_key is not null as is_called,
-    c.line, c.seq, c."at" as called_at, c.turn, c.step, c.name, c.arguments, c.arguments_sha256,
+    c.line, c.seq, c."at" as called_at, c.turn, c.step, c.name, c.arguments, c.arguments_sha256, c.model,
     c.is_inherited, c.is_recovered,
     a.line as result_line, a.seq as result_seq, a."at" as result_at, a.status, a.error_name, a.error_code,
     a.result_chars, a.exit_code, a.own_line, a.own_seq, a.own_at, a.own_status, a.own_error_name, a.own_error_code

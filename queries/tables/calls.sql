@@ -5,7 +5,7 @@
 with current_rows as not materialized (
     select
         c.source_key, s.source_id, s.session_id, c.line, c.seq, c.call_id, c.at, c.turn, c.step, c.name, c.arguments,
-        c.arguments_sha256, c.is_recovered, c.seq < s.inherited_cut as is_inherited,
+        c.arguments_sha256, c.model, c.is_recovered, c.seq < s.inherited_cut as is_inherited,
         s.has_repeated_calls as may_repeat
     from stored.tool_calls as c
     inner join source_status as s

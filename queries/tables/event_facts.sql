@@ -1,4 +1,4 @@
--- doc: What events state besides text: ends of turns, retries, approvals, compactions, requests and more.
+-- doc: What events state besides text: turns, retries, approvals, compactions, requests and more.
 -- grain: one row per event of a type that states such facts
 -- needs: stored.event_facts, source_status
 select

@@ -9,7 +9,7 @@ with names as (
     group by model
 ),
 
-times as (from price_times),
+times as materialized (from price_times),
 
 calls as (
     -- Day and minute in UTC, whatever zone the engine is set to; 1970-01-01 was a Thursday.

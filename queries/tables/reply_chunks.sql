@@ -3,7 +3,9 @@
 -- needs: stored.events, stored.event_facts, stored.messages, source_status
 -- Of the chunks the first counts that no retry follows. Since format 2 the stream is embedded in the reply, and so is
 -- its time: first_chunk_at of messages.
-with counted as (select source_key, first_batch, last_batch, inherited_cut from source_status where is_counted),
+with counted as (
+    select source_key, first_batch, last_batch, inherited_cut from source_status where is_counted and format_version < 2
+),
 
 chunks as not materialized (
     select e.source_key, e.turn, e.step, e.line, e."at"

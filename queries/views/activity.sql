@@ -3,29 +3,21 @@
 -- needs: sessions, turn_times, reply_chunks, messages, call_outcomes, priced_usage, source_status
 -- Own events only. kind says which of the six a row is; columns of the others are null. A turn is one that begins, ends
 -- or has retries or failed attempts here. A turn and its human messages belong to the model of the turn's first reply, a
--- tool call to that of its step, a session to that of its first; null where none was billed. A tool call has the status
--- of its own result that counts (see call_outcomes); a result whose call is inherited or absent is a row of its own, at
--- its own time.
+-- tool call to that of the reply that made it, a session to that of its first; null where none is known. A tool call has
+-- the status of its own result that counts (see call_outcomes); a result whose call is inherited or absent is a row of
+-- its own, at its own time.
 with logs as materialized (
     select source_id, session_id, origin, workspace, coalesce(created_at, first_event_at) as started_at from sessions
 ),
 
-billed as materialized (
-    select
-        source_id, line, "at", turn, step, kind, model, input_tokens, output_tokens, cache_read_tokens,
-        cache_write_tokens, reasoning_tokens, billed_tokens as total_tokens, amount, currency
-    from priced_usage
+turn_models as materialized (
+    select source_id, turn, min(line) as line, arg_min(model, line) as model
+    from usage
+    where kind <> 'compaction' and model is not null and not is_inherited and not is_recovered
+    group by source_id, turn
 ),
 
-replies as not materialized (
-    select source_id, turn, step, line, model from billed where kind <> 'compaction' and model is not null
-),
-
-step_models as (select source_id, turn, step, arg_max(model, line) as model from replies group by source_id, turn, step),
-
-turn_models as (select source_id, turn, arg_min(model, line) as model from replies group by source_id, turn),
-
-session_models as (select source_id, arg_min(model, line) as model from replies group by source_id),
+session_models as (select source_id, arg_min(model, line) as model from turn_models group by source_id),
 
 first_parts as (
     select source_id, turn, min(first_chunk_at) as first_chunk_at
@@ -55,7 +47,7 @@ own_turns as (
 
 tool_use as (
     select
-        source_id, turn, step, name as tool, is_called and not is_inherited and not is_recovered as is_own_call,
+        source_id, model, name as tool, is_called and not is_inherited and not is_recovered as is_own_call,
         called_at, result_at, own_status
     from call_outcomes
 ),
@@ -78,17 +70,16 @@ things as (
     union all by name
     select
         case when t.is_own_call then 'tool call' else 'tool result' end as kind, t.source_id,
-        case when t.is_own_call then t.called_at else t.result_at end as "at", m.model, t.tool,
+        case when t.is_own_call then t.called_at else t.result_at end as "at", t.model, t.tool,
         coalesce(t.own_status, 'unanswered') as status,
         case when t.is_own_call then elapsed_ms(t.called_at, t.result_at) end as duration_ms
     from tool_use as t
-    left join step_models as m on m.source_id = t.source_id and m.turn = t.turn and m.step = t.step
     where t.is_own_call or t.own_status is not null
     union all by name
     select
         'billed call' as kind, source_id, "at", model, kind as status, input_tokens, output_tokens, cache_read_tokens,
-        cache_write_tokens, reasoning_tokens, total_tokens, amount, currency
-    from billed
+        cache_write_tokens, reasoning_tokens, billed_tokens as total_tokens, amount, currency
+    from priced_usage
 )
 
 select
