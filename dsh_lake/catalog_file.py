@@ -1,4 +1,4 @@
-"""The catalog of a scan: a DuckDB file of all tables and views, which holds no rows.
+"""The catalog of a scan: a DuckDB file of all tables and views, which holds no rows but the state of the files.
 
 A reader opens it and sees that scan, whatever is written since.
 """
@@ -23,6 +23,7 @@ from dsh_lake.definitions import (
     all_views,
     create_all,
     create_prices,
+    fill_kept,
     stored_query,
 )
 from dsh_lake.engine import ENGINE_VERSION, Connection, connect_catalog, fetch_rows, open_engine, quoted
@@ -81,6 +82,8 @@ class CatalogBuilder:
             if list(files.get(name, ())) != list(before.get(name, ())):
                 query = stored_query(self.connection, STORED[name], StoredTables(files))
                 self.connection.execute(f"create or replace view stored.{name} as {query}")
+        if list(files.get("sources", ())) != list(before.get("sources", ())):
+            fill_kept(self.connection)
 
     def finish(self, files: Mapping[str, Sequence[str]], about: Mapping[str, Any]) -> None:
         """Close the catalog over ``files`` and put it in its place; ``about`` is kept in it."""

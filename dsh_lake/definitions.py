@@ -3,7 +3,8 @@
 The stored tables become views in the schema ``stored`` over their Parquet files; the tables that users
 read (``queries/tables``), the views (``queries/views``), the checks (``queries/checks``, views too) and table
 macros (``queries/macros``) are built on them, with aggregates (``queries/aggregates``: macros of one
-expression) for sums that many views share. Prices are no rows on disk but part of the definitions, as
+expression) for sums that many views share. Nearly all of them ask first which files count: that is found
+once and kept as a table (``KEPT``). Prices are no rows on disk but part of the definitions, as
 ``stored.prices``; a connection may be given others (:func:`set_prices`). A table without files is a
 typed query without rows, so every view exists in every lake.
 """
@@ -27,6 +28,9 @@ KINDS = ("tables", "views", "checks", "macros")
 """Folders of the queries that become views and table macros."""
 AGGREGATES = "aggregates"
 """Folder of the macros of one expression that these use."""
+KEPT = "source_status"
+"""The state of the files: no view but a table, filled anew when the files change. A view may join it dozens of
+times, and an engine would plan and find it as often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +59,27 @@ def create_all(connection: Connection, stored: StoredTables) -> None:
     for query in queries:
         if query.kind == "macros":
             create_view(connection, query)
+        elif query.name == KEPT:
+            fill_kept(connection)
         elif query.name in needed:
             relation = connection.sql(query.text)
             typed = zip(relation.columns, relation.types, strict=True)
             columns = ", ".join(f'null::{column_type} as "{name}"' for name, column_type in typed)
             connection.execute(f'create view "{query.name}" as select {columns} where false')
     for query in reversed(queries):
-        if query.kind != "macros":
+        if query.kind != "macros" and query.name != KEPT:
             create_view(connection, query)
     for name, table in STORED.items():
         if name in stored.files or name in stored.arrow:
             query_text = stored_query(connection, table, stored)
             connection.execute(f"create or replace view stored.{name} as {query_text}")
+    fill_kept(connection)
+
+
+def fill_kept(connection: Connection) -> None:
+    """Find the state of the files as ``stored.sources`` is now."""
+    text = sqlassets.find(KEPT, KINDS).text
+    connection.execute(f"create or replace table {KEPT} as {text}")
 
 
 _LEADING_SELECT = re.compile(r"\A(?:--.*\n)*select\s", re.IGNORECASE)

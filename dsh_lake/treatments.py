@@ -101,6 +101,7 @@ _DECLARED: Mapping[str, Mapping[Treatment, str]] = {
         K: f"{_EVENT} is_human is_replacement text_chars reasoning_chars tool_call_count image_count "
         "is_interrupted first_chunk_at",
         W: "role source_kind",
+        N: "model",
         I: "message_id",
         Treatment.DERIVED: _DERIVED,
     },

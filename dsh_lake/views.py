@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from dsh_lake import sqlassets
 from dsh_lake.definitions import (
-    KINDS,
+    KEPT,
     StoredTables,
     all_views,
     create_all,
     create_stored,
     create_view,
+    fill_kept,
     restrict,
 )
 from dsh_lake.engine import Connection, fetch_rows, fetch_table, keep, open_engine
@@ -21,8 +22,6 @@ from dsh_lake.schemas import STORED, stored_schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ASKED_FIRST = "source_status"
-"""What nearly every view asks first: the state of the files."""
 _WITHOUT_CASSETTES = {"findings": "session_findings"}
 """What is left of a table when there can be no cassettes."""
 
@@ -35,23 +34,17 @@ def connect_memory(stored: StoredTables) -> Connection:
 
 
 class _OwnTables:
-    """Stored rows on a connection of their own, the state of the files found once and kept as a table."""
+    """Stored rows on a connection of their own."""
 
     def __init__(self, stored: StoredTables) -> None:
         self.connection = open_engine(":memory:", read_only=False)
         create_stored(self.connection, stored)
-        text = sqlassets.find(_ASKED_FIRST, KINDS).text
-        self._fill = f"insert into {_ASKED_FIRST} {text}"
-        self.connection.execute(f"create table {_ASKED_FIRST} as {text}")
+        fill_kept(self.connection)
 
     def restrict(self, source_keys: Iterable[int] | None) -> None:
         """See :func:`restrict`."""
         restrict(self.connection, source_keys)
-        self._find_state()
-
-    def _find_state(self) -> None:
-        self.connection.execute(f"delete from {_ASKED_FIRST}")
-        self.connection.execute(self._fill)
+        fill_kept(self.connection)
 
 
 class RuleTables:
@@ -134,7 +127,7 @@ class SessionTables(PreparedTables):
         """Show these stored rows, or none, in place of those before."""
         for name, table in (rows or _no_rows()).items():
             self.connection.register(f"arrow_{name}", table)
-        self._find_state()
+        fill_kept(self.connection)
 
     def fetch(self, query: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
@@ -149,7 +142,7 @@ def _with_needs(names: Iterable[str], without: Mapping[str, str]) -> list[sqlass
     queue = list(names)
     while queue:
         name = queue.pop()
-        if name in known and name not in found and name != _ASKED_FIRST:
+        if name in known and name not in found and name != KEPT:
             found[name] = known[name]
             queue += [] if name in without else known[name].needs
     return sqlassets.in_order(found.values())

@@ -403,9 +403,9 @@ class SessionLines:
     ) -> None:
         message = record.message or records.Message(content=record.content, source=record.source)
         began = _time_us(records.first_stream_time(record.stream))
-        self._message("assistant", head, when, message, is_replacement, bool(record.interrupted), began)
         asked = self._asked(message.source)
-        self.state.reply_model = asked[1]
+        self.state.reply_model = model = asked[1]
+        self._message("assistant", head, when, message, is_replacement, bool(record.interrupted), began, model)
         self._sample(head, when, "message", asked, _usage_of(record))
 
     def _attempt(

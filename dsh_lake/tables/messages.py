@@ -38,6 +38,7 @@ def message_row(
     is_replacement: bool,
     is_interrupted: bool = False,
     first_chunk_us: int | None = None,
+    model: str | None = None,
 ) -> Row:
     """The row of one message.
 
@@ -48,4 +49,4 @@ def message_row(
     kind = source_kind(message.source, role)
     is_human = role == "user" and kind in (None, "user") and is_top_level and not is_replacement
     about = (role, message.id, kind, is_human, is_replacement)
-    return (*head, *when, *about, *_measure(message.content), is_interrupted, first_chunk_us)
+    return (*head, *when, *about, *_measure(message.content), is_interrupted, first_chunk_us, model)

@@ -1,18 +1,15 @@
 -- doc: Sessions with something in a period, newest first, and what they did and used within it.
 -- grain: one row per session
--- needs: sessions, stored.events, source_status, calls, call_outcomes, priced_usage
+-- needs: sessions, own_facts, calls, call_outcomes, priced_usage
 -- params: from_at, to_at, time_zone, limit
 -- Without a period these are all sessions. Columns all_* are the same on every row: totals that count what the limit
 -- leaves out too.
 with turns as (
-    select s.source_id, count(*) as turns
-    from stored.events as e
-    inner join source_status as s
-        on e.source_key = s.source_key and e.batch between s.first_batch and s.last_batch
-        and e.seq >= s.inherited_cut
-    where s.is_counted and e.type = 'turn/start' and not e.is_recovered and not e.is_tail
-        and coalesce(e."at" >= $from_at::timestamptz and e."at" < $to_at::timestamptz, $from_at is null)
-    group by s.source_id
+    select source_id, count(*) as turns
+    from own_facts
+    where type = 'turn/start'
+        and coalesce("at" >= $from_at::timestamptz and "at" < $to_at::timestamptz, $from_at is null)
+    group by source_id
 ),
 
 called as (

@@ -5,7 +5,7 @@
 -- the one that counts among the session's own results.
 with answers as not materialized (
     select
-        source_key, source_id, session_id, call_id, 1 as call_number, line, seq, "at", status, error_name, error_code,
+        source_key, source_id, session_id, call_id, 1::bigint as call_number, line, seq, "at", status, error_name, error_code,
         result_chars, exit_code,
         case when not is_inherited then line end as own_line,
         case when not is_inherited then seq end as own_seq,

@@ -28,7 +28,7 @@ elected as (
 )
 
 select
-    s.* exclude (state, message, code),
+    s.* exclude (state, message, code, resume),
     s.code as state_code,
     case
         when s.state not in ('ok', 'partial') or coalesce(e.place, 1) = 1 then s.state

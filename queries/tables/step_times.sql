@@ -1,40 +1,13 @@
 -- doc: When what happened in each own step: beginning, retries, first part of the reply, reply, end.
 -- grain: one row per step with own events; step is null for replies outside of steps
--- needs: reply_chunks, stored.events, stored.event_facts, stored.messages, source_status
+-- needs: reply_chunks, own_events, own_facts, own_messages
 -- An attempt is a request that came to nothing; of formats 0 and 1 it is known where its stream ended in an error.
-with counted as (select source_key, first_batch, last_batch, inherited_cut from source_status where is_counted),
-
-own_events as not materialized (
-    select e.source_key, e.turn, e.step, e.line, e.type, e."at"
-    from stored.events as e
-    inner join counted as s
-        on e.source_key = s.source_key
-        and e.batch between s.first_batch and s.last_batch
-        and (not e.is_tail or e.batch = s.last_batch)
-    where not e.is_recovered and e.seq >= s.inherited_cut
-),
-
-requests as not materialized (
+with requests as not materialized (
     select
-        f.source_key, f.turn, f.step, f.line, f."at",
-        case f.type when 'llm/retry' then 'retry' when 'llm/retry-started' then 'retried' else 'attempt' end as type
-    from stored.event_facts as f
-    inner join counted as s
-        on f.source_key = s.source_key
-        and f.batch between s.first_batch and s.last_batch
-        and (not f.is_tail or f.batch = s.last_batch)
-    where not f.is_recovered and f.seq >= s.inherited_cut
-        and f.type in ('llm/retry', 'llm/retry-started', 'assistant/attempt', 'assistant/chunk')
-),
-
-replies as not materialized (
-    select m.source_key, m.turn, m.step, m.line, m."at", m.first_chunk_at, m.tool_call_count, m.is_interrupted
-    from stored.messages as m
-    inner join counted as s
-        on m.source_key = s.source_key
-        and m.batch between s.first_batch and s.last_batch
-        and (not m.is_tail or m.batch = s.last_batch)
-    where not m.is_recovered and m.seq >= s.inherited_cut and m.role = 'assistant' and not m.is_replacement
+        source_key, turn, step, "at",
+        case type when 'llm/retry' then 'retry' when 'llm/retry-started' then 'retried' else 'attempt' end as type
+    from own_facts
+    where type in ('llm/retry', 'llm/retry-started', 'assistant/attempt', 'assistant/chunk')
 ),
 
 moments as (
@@ -48,7 +21,8 @@ moments as (
     union all by name
     select
         source_key, turn, step, line as reply_line, "at" as replied_at, first_chunk_at, tool_call_count, is_interrupted
-    from replies
+    from own_messages
+    where role = 'assistant' and not is_replacement
     union all by name
     select source_key, turn, step, first_chunk_at from reply_chunks
 ),

@@ -1,49 +1,45 @@
 -- doc: What is counted of agents' work, thing by thing, each with its time, workspace, model and tool.
 -- grain: one row per session, turn, human message, tool call, result of a call that is not own, and billed model call
--- needs: sessions, turn_times, reply_chunks, messages, call_outcomes, priced_usage, source_status
+-- needs: sessions, turn_times, reply_chunks, own_messages, call_outcomes, priced_usage, source_status
 -- Own events only. kind says which of the six a row is; columns of the others are null. A turn is one that begins, ends
--- or has retries or failed attempts here. A turn and its human messages belong to the model of the turn's first reply, a
--- tool call to that of the reply that made it, a session to that of its first; null where none is known. A tool call has
--- the status of its own result that counts (see call_outcomes); a result whose call is inherited or absent is a row of
--- its own, at its own time.
+-- or has retries or failed attempts here. A turn and its human messages belong to the model of the turn's first reply, or
+-- to the first that it asked where none came, a tool call to that of the reply that made it, a session to that of its
+-- first turn that has one; null where none is known. A tool call has the status of its own result that counts (see
+-- call_outcomes); a result whose call is inherited or absent is a row of its own, at its own time.
 with logs as materialized (
     select source_id, session_id, origin, workspace, coalesce(created_at, first_event_at) as started_at from sessions
 ),
 
-turn_models as materialized (
-    select source_id, turn, min(line) as line, arg_min(model, line) as model
-    from usage
-    where kind <> 'compaction' and model is not null and not is_inherited and not is_recovered
-    group by source_id, turn
-),
-
-session_models as (select source_id, arg_min(model, line) as model from turn_models group by source_id),
-
-first_parts as (
-    select source_id, turn, min(first_chunk_at) as first_chunk_at
+replies as (
+    select
+        source_id, turn, min(line) as first_line, min(first_chunk_at) as first_chunk_at, arg_min(model, line) as model
     from (
-        select source_id, turn, first_chunk_at
-        from messages
-        where role = 'assistant' and not is_replacement and not is_inherited and not is_recovered
+        select source_id, turn, line, first_chunk_at, model
+        from own_messages
+        where role = 'assistant' and not is_replacement
         union all
-        select s.source_id, c.turn, c.first_chunk_at
-        from reply_chunks as c
-        inner join source_status as s using (source_key)
+        select source_id, turn, null as line, first_chunk_at, null as model from reply_chunks
     )
     group by source_id, turn
 ),
 
-own_turns as (
+own_turns as materialized (
     select
-        s.source_id, t.turn, coalesce(t.started_at, t.ended_at) as "at", t.ending.outcome as status,
+        coalesce(t.source_id, r.source_id) as source_id,
+        coalesce(t.turn, r.turn) as turn,
+        coalesce(t.first_line, r.first_line) as first_line,
+        coalesce(r.model, t.asked_model) as model,
+        t.starts > 0 or t.ends > 0 or t.retries > 0 or t.attempts > 0 as is_shown,
+        coalesce(t.started_at, t.ended_at) as "at",
+        t.ending.outcome as status,
         elapsed_ms(t.started_at, t.ended_at) as duration_ms,
-        elapsed_ms(t.started_at, f.first_chunk_at) as first_token_ms,
+        elapsed_ms(t.started_at, r.first_chunk_at) as first_token_ms,
         t.starts, t.retries, t.attempts
-    from turn_times as t
-    inner join source_status as s using (source_key)
-    left join first_parts as f on f.source_id = s.source_id and f.turn is not distinct from t.turn
-    where t.starts > 0 or t.ends > 0 or t.retries > 0 or t.attempts > 0
+    from (select s.source_id, t.* from turn_times as t inner join source_status as s using (source_key)) as t
+    full join replies as r on r.source_id = t.source_id and r.turn is not distinct from t.turn
 ),
+
+session_models as (select source_id, arg_min(model, first_line) as model from own_turns group by source_id),
 
 tool_use as (
     select
@@ -58,15 +54,14 @@ things as (
     left join session_models as m using (source_id)
     union all by name
     select
-        'turn' as kind, t.source_id, t."at", m.model, t.status,
-        t.duration_ms, t.first_token_ms, t.starts, t.retries, t.attempts
-    from own_turns as t
-    left join turn_models as m on m.source_id = t.source_id and m.turn = t.turn
+        'turn' as kind, source_id, "at", model, status, duration_ms, first_token_ms, starts, retries, attempts
+    from own_turns
+    where is_shown
     union all by name
-    select 'human message' as kind, h.source_id, h."at", m.model
-    from messages as h
-    left join turn_models as m on m.source_id = h.source_id and m.turn = h.turn
-    where h.is_human and not h.is_inherited and not h.is_recovered
+    select 'human message' as kind, h.source_id, h."at", t.model
+    from own_messages as h
+    left join own_turns as t on t.source_id = h.source_id and t.turn = h.turn
+    where h.is_human
     union all by name
     select
         case when t.is_own_call then 'tool call' else 'tool result' end as kind, t.source_id,

@@ -1,11 +1,9 @@
 -- doc: Each session's own totals, those of all its sub-agents, and the share that they take of tokens, money and time.
 -- grain: one row per session
--- needs: sessions, session_ancestors, source_status, priced_usage, stored.events
+-- needs: sessions, session_ancestors, source_status, priced_usage, turn_times
 -- Subtree totals hold the session itself and everything below it, each once. Time is that of turns from start to end, of
 -- each session by itself: sub-agents run at the same time as their parents, so sums of it are work, not waiting.
-with keys as (
-    select source_key, source_id, first_batch, last_batch, inherited_cut from source_status where is_counted
-),
+with keys as (select source_key, source_id from source_status where is_counted),
 
 spent as (
     select
@@ -21,22 +19,9 @@ spent as (
     group by source_id
 ),
 
-turn_times as (
-    select
-        e.source_key, e.turn,
-        elapsed_ms(
-            min(e."at") filter (e.type = 'turn/start'), max(e."at") filter (e.type = 'turn/end')
-        ) as duration_ms
-    from stored.events as e
-    inner join keys as k
-        on e.source_key = k.source_key
-        and e.batch between k.first_batch and k.last_batch
-        and (not e.is_tail or e.batch = k.last_batch)
-    where not e.is_recovered and e.seq >= k.inherited_cut and e.type in ('turn/start', 'turn/end')
-    group by e.source_key, e.turn
+worked as (
+    select source_key, sum(elapsed_ms(started_at, ended_at))::bigint as turn_ms from turn_times group by source_key
 ),
-
-worked as (select source_key, sum(duration_ms)::bigint as turn_ms from turn_times group by source_key),
 
 own as (
     select k.source_key, k.source_id, w.turn_ms, t.* exclude (source_id)

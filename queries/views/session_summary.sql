@@ -1,13 +1,10 @@
 -- doc: What each session did and cost in tokens: own events only, sub-agents in rows of their own.
 -- grain: one row per session
--- needs: sessions, messages, call_outcomes, billed_usage, stored.events, source_status
+-- needs: sessions, own_messages, call_outcomes, billed_usage, turn_times, source_status
 with turns as (
-    select s.source_id, count(*) as turns
-    from stored.events as e
-    inner join source_status as s
-        on e.source_key = s.source_key and e.batch between s.first_batch and s.last_batch
-        and e.seq >= s.inherited_cut
-    where s.is_counted and e.type = 'turn/start' and not e.is_recovered and not e.is_tail
+    select s.source_id, sum(t.starts)::bigint as turns
+    from turn_times as t
+    inner join source_status as s using (source_key)
     group by s.source_id
 ),
 
@@ -16,8 +13,7 @@ spoken as (
         source_id,
         count(*) filter (is_human) as human_messages,
         count(*) filter (role = 'assistant') as assistant_messages
-    from messages
-    where not is_inherited and not is_recovered
+    from own_messages
     group by source_id
 ),
 

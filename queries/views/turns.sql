@@ -1,20 +1,11 @@
 -- doc: Turns: how long, how they ended, how many steps, and where the time went.
 -- grain: one row per turn of a session's own; turn is null for steps outside of turns
--- needs: turn_times, step_times, stored.messages, source_status
+-- needs: turn_times, step_times, own_messages, source_status
 -- outcome, cause and code are the producer's words; outcome is null where the turn has no end: still running, or killed.
 -- A turn whose beginning was inherited has no started_at and no starts. first_token_ms is from the turn's start to the
 -- first part of its first reply; model_ms and tool_ms are sums over its steps (see steps), other_ms the rest.
-with counted as (select source_key, first_batch, last_batch, inherited_cut from source_status where is_counted),
-
-asked as (
-    select m.source_key, m.turn, count(*) as human_messages
-    from stored.messages as m
-    inner join counted as s
-        on m.source_key = s.source_key
-        and m.batch between s.first_batch and s.last_batch
-        and (not m.is_tail or m.batch = s.last_batch)
-    where not m.is_recovered and m.seq >= s.inherited_cut and m.is_human
-    group by m.source_key, m.turn
+with asked as (
+    select source_key, turn, count(*) as human_messages from own_messages where is_human group by source_key, turn
 ),
 
 worked as (
