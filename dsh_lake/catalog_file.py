@@ -1,4 +1,4 @@
-"""The catalog of a scan: a DuckDB file of all tables and views, which holds no rows but the state of the files.
+"""The catalog of a scan: a DuckDB file of all tables and views, and of rows the state of the files alone.
 
 A reader opens it and sees that scan, whatever is written since.
 """
@@ -42,12 +42,13 @@ def assets_digest() -> str:
 
 
 class CatalogBuilder:
-    """A catalog in the making: a file beside its future name, open for queries while it is made.
+    """A catalog in the making: a file beside its future name.
 
     Args:
         path: where the catalog will be, in the folder of its lake, whose prices become part of it.
         files: the Parquet files of every stored table.
-        previous: an earlier catalog; what is the same in it is not made again.
+        previous: an earlier catalog. One of the same files is taken over as it is, no other: rows that are
+            replaced stay readable in the free space of the file that held them.
     """
 
     def __init__(self, path: Path, files: Mapping[str, Sequence[str]], previous: Path | None = None) -> None:
@@ -56,14 +57,18 @@ class CatalogBuilder:
         self._unfinished.unlink(missing_ok=True)
         digest = assets_digest()
         before = _info_of(previous) if previous is not None else {}
-        self.is_copy = previous is not None and before.get("assets") == digest
-        known = before["files"] if self.is_copy else {}
+        known = before.get("files", {})
+        self.is_copy = (
+            previous is not None
+            and before.get("assets") == digest
+            and known.get("sources") == list(files.get("sources", ()))
+        )
         if previous is not None and self.is_copy:
             shutil.copyfile(previous, self._unfinished)
             self.connection = open_engine(str(self._unfinished), read_only=False)
         else:
             self.connection = _open_template(digest, self._unfinished)
-        self._replace(files, known)
+        self._replace(files, known if self.is_copy else {})
         self._keep_prices()
         self._files = dict(files)
         self._assets = digest

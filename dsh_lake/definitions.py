@@ -29,8 +29,8 @@ KINDS = ("tables", "views", "checks", "macros")
 AGGREGATES = "aggregates"
 """Folder of the macros of one expression that these use."""
 KEPT = "source_status"
-"""The state of the files: no view but a table, filled anew when the files change. A view may join it dozens of
-times, and an engine would plan and find it as often."""
+"""The state of the files: no view but a table, filled anew when the files change. A view may join it dozens
+of times, and an engine would plan and find it as often."""
 
 
 @dataclass(frozen=True, slots=True)

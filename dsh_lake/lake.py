@@ -198,7 +198,8 @@ class Lake:
             path.unlink(missing_ok=True)
 
     def delete_old(self, keep_days: float) -> tuple[int, int]:
-        """Delete files that no scan of the last ``keep_days`` names; how many, and their bytes.
+        """Delete files that no scan of the last ``keep_days`` names; how many, and their bytes. Catalogs of
+        scans whose files are gone go with them.
 
         Only for whoever is writing: the files of a scan in progress are named by none yet.
         """
@@ -216,6 +217,11 @@ class Lake:
             table.vacuum(dry_run=False, **options)
             gone = [file for file in sizes if not file.exists()]
             deleted, size = deleted + len(gone), size + sum(sizes[file] for file in gone)
+        newest = self._newest_commit()
+        if deleted and newest is not None:
+            for path in self.path.glob("catalog-*.duckdb"):
+                if path != self.catalog_path(newest["scan_id"]):
+                    path.unlink(missing_ok=True)
         return deleted, size
 
     # -- writing ---------------------------------------------------------------------------------------------

@@ -281,7 +281,9 @@ _MESSAGE = (
     _int("image_count", "images it holds"),
     _flag("is_interrupted", "cut off by the user"),
     _at("first_chunk_at", "when the first part of the reply came; null where its stream is not embedded"),
-    _text("model", "model that the reply was asked of; null for other messages", source="message.source.model"),
+    _text(
+        "model", "model that the reply was asked of; null for other messages", source="message.source.model"
+    ),
 )
 
 MESSAGES = _table(

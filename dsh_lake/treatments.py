@@ -107,7 +107,7 @@ _DECLARED: Mapping[str, Mapping[Treatment, str]] = {
     },
     "usage": {
         K: f"{_EVENT} kind input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens "
-        "total_tokens",
+        "total_tokens replaces_line replaces_seq",
         N: "provider model served_model",
         Treatment.DERIVED: f"{_DERIVED} is_replaced",
     },
@@ -119,7 +119,7 @@ _DECLARED: Mapping[str, Mapping[Treatment, str]] = {
     },
     "tool_calls": {
         K: _EVENT,
-        N: "name",
+        N: "name model",
         I: "call_id arguments_sha256",
         Treatment.TEXT: "arguments",
         Treatment.DERIVED: f"{_DERIVED} called_at result_line result_seq result_at duration_ms status "

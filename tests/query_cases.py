@@ -31,7 +31,7 @@ import pyarrow as pa
 import sqlglot
 
 from dsh_lake import prices, sqlassets
-from dsh_lake.definitions import StoredTables, restrict, set_prices
+from dsh_lake.definitions import StoredTables, fill_kept, restrict, set_prices
 from dsh_lake.engine import Connection, fetch_table
 from dsh_lake.query import KINDS
 from dsh_lake.schemas import STORED, Column, stored_schema
@@ -87,6 +87,7 @@ class Cases:
         for name, table in {**_no_rows(), **_stored(case)}.items():
             self._connection.register(f"arrow_{name}", table)
         self._set_variables(case)
+        fill_kept(self._connection)
         query = sqlassets.find(case.parent.name, KINDS)
         expected = [row for _, row in _lines(case / "expect.jsonl")]
         columns = [*expected[0]] if expected else []

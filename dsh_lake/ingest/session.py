@@ -405,7 +405,9 @@ class SessionLines:
         began = _time_us(records.first_stream_time(record.stream))
         asked = self._asked(message.source)
         self.state.reply_model = model = asked[1]
-        self._message("assistant", head, when, message, is_replacement, bool(record.interrupted), began, model)
+        self._message(
+            "assistant", head, when, message, is_replacement, bool(record.interrupted), began, model
+        )
         self._sample(head, when, "message", asked, _usage_of(record))
 
     def _attempt(
@@ -442,8 +444,8 @@ class SessionLines:
             self._rows["usage"].append((*head, *when, kind, *asked, *sample.counts, *replaced))
 
     def _replaced(self, head: Head, when: When) -> tuple[int | None, int | None]:
-        """Line and seq of the sample in whose place the one at ``head`` stands, by the harness's own fold: the
-        sample before it, if that is of the same turn and step."""
+        """Line and seq of the sample in whose place that at ``head`` stands, by the harness's own fold: the
+        one before it, if it is of the same turn and step."""
         before, (_, turn, step), (line, seq) = self.state.sample, when, head
         self.state.sample = (turn, step, line, seq)
         if before is None or step is None or before[:2] != (turn, step):

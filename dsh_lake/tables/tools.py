@@ -19,7 +19,7 @@ _REPAIR_PREFIXES = ("interrupted-tool-result-", "forked-tool-result-")
 
 
 def tool_call_row(head: Head, when: When, call: ToolCall, model: str | None, with_content: bool) -> Row:
-    """The row of a ``tool/call`` of that model's reply. The digest of the arguments is null when they are no JSON."""
+    """The row of a ``tool/call`` in a reply of ``model``. Arguments that are no JSON have no digest."""
     arguments = call.arguments
     digest = None if arguments is None else arguments_sha256(arguments)
     return (*head, call.call_id, *when, call.name, arguments if with_content else None, digest, model)
