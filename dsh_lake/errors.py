@@ -133,7 +133,7 @@ class MissingExtra(DshLakeError):
 
     def __init__(self, what: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{what} needs the extra {extra!r}: pip install 'dsh-lake[{extra}]'")
+        super().__init__(f"{what} needs the extra {extra!r}: in dsh-lake's folder, pip install '.[{extra}]'")
 
 
 class MalformedJson(RecordError):

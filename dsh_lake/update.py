@@ -110,8 +110,7 @@ def update(
 def _no_root(discovery: Discovery, roots: Sequence[str | os.PathLike[str]]) -> SourceError:
     for finding in discovery.findings:
         if finding.severity == "fail":
-            message = f"{finding.message}; where else a home is: dsh-lake scan DIR, or DSH_HOME"
-            return UnreadableSource(finding.path, message)
+            return UnreadableSource(finding.path, finding.message)
     return UnreadableSource(", ".join(str(os.fspath(root)) for root in roots), "nothing to read")
 
 

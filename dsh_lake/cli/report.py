@@ -65,7 +65,7 @@ def usage(
     read.
 
     It explains its words, so that readers need not know DSH. No prompt, argument or result is on it. Charts
-    need the extra: pip install 'dsh-lake[report]'.
+    need the extra: in dsh-lake's folder, pip install '.[report]'.
 
     \b
     Examples:

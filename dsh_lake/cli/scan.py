@@ -19,6 +19,7 @@ from dsh_lake.cli.options import (
 )
 from dsh_lake.cli.output import print_document
 from dsh_lake.cli.progress import reading_progress
+from dsh_lake.errors import UnreadableSource
 
 
 def scan(
@@ -65,17 +66,23 @@ def scan(
     from dsh_lake.cli.summary_text import summary_text
     from dsh_lake.scan import scan as scan_roots
 
-    with reading_progress() as progress:
-        summary = scan_roots(
-            roots or None,
-            lake=lake,
-            jobs=jobs,
-            full=full,
-            prune=prune,
-            content=not no_content,
-            on_start=progress.on_start,
-            on_read=progress.on_read,
-        )
+    try:
+        with reading_progress() as progress:
+            summary = scan_roots(
+                roots or None,
+                lake=lake,
+                jobs=jobs,
+                full=full,
+                prune=prune,
+                content=not no_content,
+                on_start=progress.on_start,
+                on_read=progress.on_read,
+            )
+    except UnreadableSource as error:
+        if roots:
+            raise
+        elsewhere = f"{error.reason}; where else a home is: dsh-lake scan DIR, or DSH_HOME"
+        raise UnreadableSource(error.path, elsewhere) from error
     narration.detail(f"lake: {summary['lake']}, {summary['elapsed_s']} s")
     print_document(summary, output_format, output, summary_text)
     is_faulty = any(finding["severity"] == "fail" for finding in summary["findings"])

@@ -43,8 +43,9 @@ def test_a_usage_error_is_1_and_names_the_help(arguments: list[str], reason: str
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["scan"], "cannot be read"),
+        (["scan"], "may be read; where else a home is: dsh-lake scan DIR, or DSH_HOME\n"),
         (["scan", "/no/such/home"], "/no/such/home: cannot be read"),
+        (["scan", "/no/such/home"], "may be read\n"),
         (["sql", "select 1"], "no lake here; `dsh-lake scan` makes one"),
         (["sessions"], "no lake here"),
         (["show", "abc#L1"], "no lake here"),

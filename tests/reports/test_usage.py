@@ -286,7 +286,7 @@ def test_without_the_extra_html_says_so_and_markdown_is_written(
     charts.library.cache_clear()
     monkeypatch.delitem(sys.modules, missing, raising=False)
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(MissingExtra, match=r"pip install 'dsh-lake\[report\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[report\]'"):
         dsh_lake.report_usage(tmp_path / "a.html", lake=hostile.lake)
     dsh_lake.report_usage(tmp_path / "a.md", lake=hostile.lake)
     assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
