@@ -7,7 +7,7 @@ anything is summed, so that every share is a ratio of sums of just what was aske
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -75,11 +75,12 @@ def baseline(
         understood; ``covered_until``, the end of the period or just after the last thing that happened;
         ``overall``, the measures by name (those of the view ``baseline_overall``); ``groups``, a list of the
         same with the grain's own value before them under its name, empty without ``by``; and ``comparison``,
-        null without ``compare``: ``name``, ``saved_at``, ``scan_id``, ``since``, ``until``, ``workspace`` and
-        ``model`` of what was saved, ``days`` (how many of ``then`` and ``now`` are compared), ``moved`` (how
-        many measures did) and ``measures``, those of :func:`dsh_lake.shifts.shifts`, whose module says how
-        they are judged. Durations are milliseconds, costs are in ``currency``, instants ISO 8601. Unknown is
-        null.
+        null without ``compare``: ``name``, ``saved_at``, ``scan_id``, ``since``, ``until``,
+        ``covered_until``, ``time_zone``, ``workspace`` and ``model`` of what was saved; ``unlike`` (which of
+        workspace, model and time_zone is another one now, and period where this one begins before that one
+        has ended); ``days`` (how many of ``then`` and ``now`` are compared), ``moved`` (how many measures
+        did) and ``measures``, those of :func:`dsh_lake.shifts.shifts`, whose module says how they are
+        judged. Durations are milliseconds, costs are in ``currency``, instants ISO 8601. Unknown is null.
 
     Raises:
         UsageError: a day, grain, name, time zone, workspace or model makes no sense here.
@@ -270,6 +271,14 @@ def _iso(moment: datetime | None) -> str | None:
 # -- then and now ------------------------------------------------------------------------------------------
 
 
+def _unlike(saved: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
+    """What makes the comparison one of different things, which may be what is wanted."""
+    yield from (word for word in ("workspace", "model", "time_zone") if saved[word] != result[word])
+    begin, end = result["since"], saved["covered_until"]
+    if end is not None and (begin is None or datetime.fromisoformat(begin) < datetime.fromisoformat(end)):
+        yield "period"
+
+
 def _comparison(
     saved: Mapping[str, Any], result: Mapping[str, Any], days: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
@@ -277,8 +286,12 @@ def _comparison(
     return {
         **{
             word: saved[word]
-            for word in ("name", "saved_at", "scan_id", "since", "until", "workspace", "model")
+            for word in (
+                *("name", "saved_at", "scan_id", "since", "until", "covered_until"),
+                *("time_zone", "workspace", "model"),
+            )
         },
+        "unlike": list(_unlike(saved, result)),
         "days": {"then": len(saved["days"]), "now": len(days)},
         "moved": sum(shift["verdict"] == "moved" for shift in found),
         "measures": found,

@@ -69,6 +69,7 @@ class CatalogBuilder:
         else:
             self.connection = _open_template(digest, self._unfinished)
         self._replace(files, known if self.is_copy else {})
+        self.price_fault: BadPrices | None = None
         self._keep_prices()
         self._files = dict(files)
         self._assets = digest
@@ -77,9 +78,10 @@ class CatalogBuilder:
         """Let clients that know nothing of this package price calls as it does."""
         try:
             price_rows = prices.of_lake(self._path.parent)
-        except BadPrices:
-            # No reason to fail a scan: every connection of this package says which line is to be mended.
+        except BadPrices as error:
+            # No reason to fail a scan, which says so; any connection of this package does.
             price_rows = prices.shipped()
+            self.price_fault = error
         create_prices(self.connection, price_rows)
 
     def _replace(self, files: Mapping[str, Sequence[str]], before: Mapping[str, Sequence[str]]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from dsh_lake.connection import connect_apart
 from dsh_lake.engine import fetch_rows
-from dsh_lake.errors import DshLakeError
+from dsh_lake.errors import BadPrices, DshLakeError
 from dsh_lake.lake import Lake, Snapshot, default_lake
 from dsh_lake.readonly import read_rows
 from dsh_lake.schemas import STORED
@@ -56,6 +56,10 @@ def doctor(lake: str | os.PathLike[str] | None = None) -> dict[str, Any]:
 
 def _check(name: str, status: str, message: str, advice: str | None = None) -> Check:
     return {"name": name, "status": status, "message": message, "advice": advice}
+
+
+def _advice(error: DshLakeError, otherwise: str) -> str:
+    return "mend or remove the file of prices" if isinstance(error, BadPrices) else otherwise
 
 
 def _versions() -> dict[str, str | None]:
@@ -154,7 +158,7 @@ class _Examination:
             with read_rows(query, self._lake.path) as rows:
                 (batch,) = rows
         except DshLakeError as error:
-            return _check("query", "fail", str(error), "see what is said of files")
+            return _check("query", "fail", str(error), _advice(error, "see what is said of files"))
         values = [value for (value,) in json_columns(batch)]
         answer = dict(zip(batch.schema.names, values, strict=True))
         self.about |= {name: answer[name] for name in ("last_scan_at", "scans")}
@@ -169,7 +173,9 @@ class _Examination:
             (current,) = fetch_rows(connection, "select current_database() as name")
             connection.close()
         except DshLakeError as error:
-            return _check("catalog", "fail", str(error), "run dsh-lake scan, which makes it anew")
+            return _check(
+                "catalog", "fail", str(error), _advice(error, "run dsh-lake scan, which makes it anew")
+            )
         if current["name"] != _IN_MEMORY and (self._lake.path / "catalog.duckdb").is_file():
             return _check("catalog", "ok", "catalog.duckdb shows the current scan to any DuckDB client")
         message = "catalog.duckdb is absent, or made by another scan, in another place or by another version"

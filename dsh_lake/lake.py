@@ -217,12 +217,19 @@ class Lake:
             table.vacuum(dry_run=False, **options)
             gone = [file for file in sizes if not file.exists()]
             deleted, size = deleted + len(gone), size + sum(sizes[file] for file in gone)
-        newest = self._newest_commit()
-        if deleted and newest is not None:
-            for path in self.path.glob("catalog-*.duckdb"):
-                if path != self.catalog_path(newest["scan_id"]):
-                    path.unlink(missing_ok=True)
+        if deleted:
+            self._delete_old_catalogs()
         return deleted, size
+
+    def _delete_old_catalogs(self) -> None:
+        """Leave the catalog of the newest scan alone, under both of its names if it is there."""
+        commit = self._newest_commit()
+        newest = self.catalog_path(commit["scan_id"]) if commit is not None else None
+        for path in self.path.glob("catalog-*.duckdb"):
+            if path != newest:
+                path.unlink(missing_ok=True)
+        if newest is None or not newest.exists():
+            (self.path / "catalog.duckdb").unlink(missing_ok=True)
 
     # -- writing ---------------------------------------------------------------------------------------------
 

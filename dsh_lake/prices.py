@@ -119,7 +119,9 @@ def of_lake(folder: Path) -> tuple[Price, ...]:
         text = path.read_text("utf-8-sig")
     except FileNotFoundError:
         return shipped()
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise BadPrices(str(path), "the file is no UTF-8 text") from error
+    except OSError as error:
         raise BadPrices(str(path), str(error)) from error
     return _resolved([*_without(_shipped_rows(), own := _parse(text, str(path), is_own=True)), *own])
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from dsh_lake.catalog_file import CatalogBuilder
 from dsh_lake.definitions import StoredTables
+from dsh_lake.errors import BadPrices
 from dsh_lake.frames import FrameLimits
 from dsh_lake.ingest.text import TextLimits
 from dsh_lake.ingest.workers import OnRead, processes
 from dsh_lake.lake import Lake, Snapshot, default_lake
-from dsh_lake.sources import default_root
+from dsh_lake.sources import DiscoveryFinding, default_root, printable
 from dsh_lake.summary import Summary, summarise, with_discovery
 from dsh_lake.update import Update, UpdateOptions, update
 from dsh_lake.views import ComposedViews
@@ -88,6 +89,7 @@ class _Publication:
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
         self._builder: CatalogBuilder | None = None
+        self._price_fault: BadPrices | None = None
         self._summary: Summary = {}
 
     def summarise(self, result: Update) -> Mapping[str, Any]:
@@ -109,6 +111,7 @@ class _Publication:
         assert self._builder is not None
         about = {"scan_id": result.scan_id, "lake": str(self._lake.path), "scans": self._lake.scans_version()}
         self._builder.finish(snapshot.files, about)
+        self._price_fault = self._builder.price_fault
         self._builder = None
         self._lake.keep_catalogs(result.scan_id)
 
@@ -122,8 +125,14 @@ class _Publication:
             "scan_id": result.scan_id,
             "elapsed_s": round(time.time() - result.started, 3),
             "roots": list(result.roots),
-            **with_discovery(self._summary, result.changes, result.findings),
+            **with_discovery(self._summary, result.changes, [*result.findings, *self._price_findings()]),
         }
+
+    def _price_findings(self) -> Iterator[DiscoveryFinding]:
+        """That the lake's own prices are unusable is no fault of the archives: they are read all the same."""
+        if (fault := self._price_fault) is not None:
+            message = f"{fault.reason}; commands that price calls refuse to, until it is mended or removed"
+            yield DiscoveryFinding("warn", "prices-unusable", printable(fault.place), message)
 
 
 def _count(result: Update) -> Summary:

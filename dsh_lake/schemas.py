@@ -392,7 +392,7 @@ TOOL_CALLS = _table(
         _int("result_line", "line of its result: the last that is no repair, else the last repair"),
         _int("result_seq", "seq of that result"),
         _at("result_at", "time of that result"),
-        _int("duration_ms", "from call to result, approval waits included", unit="ms"),
+        _int("duration_ms", "from call to answer, approval waits included; null for a repair", unit="ms"),
         _text("status", "ok, error, interrupted or unanswered", nullable=False),
         *_RESULT,
         _int("call_number", "1 for the first call of this call_id in the file, 2 where the id is used again"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from dsh_lake.cli.layout import NOTHING, Column, table
@@ -16,6 +17,13 @@ _METHODS = (
     "A rate moved if its 95 % intervals do not overlap; anything else if the median of the days is more than",
     "three usual spreads (MAD) from the usual day. Below 20 trials or 5 earlier days nothing is judged.",
 )
+_UNLIKE = {
+    "workspace": ("workspace", "not alike: that was of the workspace {}"),
+    "model": ("model", "not alike: that was of the model {}"),
+    "time_zone": ("time_zone", "not alike: its days were those of {}"),
+    "period": ("covered_until", "not apart: this period begins before that one, up to {}, has ended"),
+}
+"""Of what makes a comparison one of different things, the member that says what was saved, and the words."""
 
 
 def baseline_text(result: Mapping[str, Any], width: int | None) -> str:
@@ -95,8 +103,8 @@ def _unpriced(row: Row) -> str:
     if not row["billed_calls"]:
         return ""
     if not calls:
-        return "all calls have a price"
-    return f"without {counted(calls, 'call')} of {_count(tokens)} tokens that have no price"
+        return "the cost of every call is known"
+    return f"without {counted(calls, 'call')} of {_count(tokens)} tokens whose cost is not known"
 
 
 # -- groups ------------------------------------------------------------------------------------------------
@@ -153,12 +161,19 @@ def _comparison(comparison: Row, width: int | None) -> list[str]:
     return [
         f"against {comparison['name']}, saved {comparison['saved_at']}: "
         f"{counted(days['then'], 'whole day')} then, {days['now']:,} now",
+        *map(partial(_unlike, comparison), comparison["unlike"]),
         "",
         *table(columns, width),
         "",
         *_METHODS,
         f"{counted(comparison['moved'], 'measure')} moved" if comparison["moved"] else "nothing moved",
     ]
+
+
+def _unlike(comparison: Row, word: str) -> str:
+    member, words = _UNLIKE[word]
+    saved = comparison[member]
+    return words.format("(all)" if saved is None else terminal_text(saved))
 
 
 def _value(shift: Row, name: str) -> str:

@@ -344,13 +344,13 @@ class SessionLines:
     # -- what particular events add ----------------------------------------------------------------------
 
     def _turn_start(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
-        self.state.turn, self.state.step, self.state.reply_model = when[1], None, None
+        self.state.turn, self.state.step = when[1], None
 
     def _turn_end(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self.state.turn = self.state.step = None
 
     def _step_start(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
-        self.state.step, self.state.reply_model = when[2], None
+        self.state.step = when[2]
 
     def _step_end(self, head: Head, when: When, record: Struct, is_replacement: bool) -> None:
         self.state.step = None
@@ -404,7 +404,9 @@ class SessionLines:
         message = record.message or records.Message(content=record.content, source=record.source)
         began = _time_us(records.first_stream_time(record.stream))
         asked = self._asked(message.source)
-        self.state.reply_model = model = asked[1]
+        model = asked[1]
+        if not is_replacement:
+            self.state.reply = (when[1], when[2], model)
         self._message(
             "assistant", head, when, message, is_replacement, bool(record.interrupted), began, model
         )
@@ -470,7 +472,9 @@ class SessionLines:
 
     def _tool_call(self, head: Head, when: When, record: records.ToolCall, is_replacement: bool) -> None:
         self.state.mark_call(record.call_id, 0)
-        row = tool_call_row(head, when, record, self.state.reply_model, self._with_content)
+        reply = self.state.reply
+        model = reply[2] if reply is not None and reply[:2] == when[1:] else None
+        row = tool_call_row(head, when, record, model, self._with_content)
         self._rows["tool_calls"].append(row)
 
     def _tool_result(self, head: Head, when: When, record: records.ToolResult, is_replacement: bool) -> None:
@@ -506,10 +510,16 @@ def _reader(kind: str) -> _Reader:
     return _Reader(kind, record_type, adds if describe is None else _with_facts(kind, describe, adds))
 
 
+_ASKING = frozenset({"turn/start", "assistant/attempt", "assistant/chunk"})
+"""Events that belong to the open request where they name no model themselves."""
+
+
 def _with_facts(kind: str, describe: Describe, also: _Add | None) -> _Add:
     def add(lines: SessionLines, head: Head, when: When, record: Any, is_replacement: bool) -> None:
         stated = describe(record)
         if stated is not None:
+            if kind in _ASKING and stated.get("model") is None:
+                stated |= {"provider": lines.state.provider, "model": lines.state.model}
             lines._rows["event_facts"].append(fact_row(head, when, kind, is_replacement, stated))
         if also is not None:
             also(lines, head, when, record, is_replacement)

@@ -72,8 +72,8 @@ class FileState(Struct):
     step: int | None = None
     provider: str | None = None
     model: str | None = None
-    reply_model: str | None = None
-    """Model of the last reply in the open step."""
+    reply: tuple[int | None, int | None, str | None] | None = None
+    """Turn, step and model of the last reply."""
     sample: tuple[int | None, int | None, int, int] | None = None
     """Turn, step, line and seq of the usage sample that the next one may replace."""
     inherited_cut: int = NO_CUT

@@ -82,8 +82,9 @@ def _warnings(facts: UsageFacts) -> list[str]:
     ]
     if unpriced := totals["unpriced_calls"]:
         warnings.append(
-            f"No price is known for {number(unpriced)} of {counted(totals['calls'], 'model call')} "
-            f"({number(totals['unpriced_tokens'])} tokens): costs are at least what is shown."
+            f"What {number(unpriced)} of {counted(totals['calls'], 'model call')} cost is not known "
+            f"({number(totals['unpriced_tokens'])} tokens; no price, or no usage was reported): costs are at "
+            "least what is shown."
         )
     if untimed := totals["calls_without_time"]:
         warnings.append(
@@ -101,14 +102,14 @@ def _figures(facts: UsageFacts) -> Sequence[Figure]:
         Figure(
             "Sessions",
             number(first["all_sessions"]),
-            f"{number(first['all_subagents'])} of them sub-agents, which agents start to delegate work",
+            f"{number(first['all_subagents'])} of them sub-agents, to which agents delegate work",
         ),
         Figure("Turns", number(first["all_turns"]), "requests that were worked on, from question to answer"),
         Figure(
             "Tokens",
             number(totals["total_tokens"]),
             f"in {counted(totals['calls'], 'model call')}, {number(totals['attempts'])} of them failed "
-            f"attempts",
+            f"attempts{_unreported(totals['unreported_replies'])}",
         ),
         Figure("Cost", *_cost(facts)),
         Figure(
@@ -124,6 +125,10 @@ def _figures(facts: UsageFacts) -> Sequence[Figure]:
     ]
 
 
+def _unreported(replies: int) -> str:
+    return f"; of {counted(replies, 'more reply', 'more replies')} no usage was reported" if replies else ""
+
+
 def _cost(facts: UsageFacts) -> tuple[str, str]:
     totals = facts.totals
     unpriced = totals["unpriced_calls"]
@@ -131,7 +136,7 @@ def _cost(facts: UsageFacts) -> tuple[str, str]:
     if totals["cost"] is None:
         return amount, "no model call has a known price"
     if unpriced:
-        return amount, f"without {counted(unpriced, 'call')} that have no known price"
+        return amount, f"without {counted(unpriced, 'call')} of unknown cost"
     return amount, "estimated from list prices; every call has one"
 
 

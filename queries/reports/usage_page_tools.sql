@@ -6,8 +6,7 @@
 -- error_rate_high are Wilson's interval of 95 %. Durations are of own answered calls, approval waits included.
 with outcomes as not materialized (
     select
-        name, session_id, seq, status, own_status,
-        elapsed_ms(called_at, result_at) as duration_ms,
+        name, session_id, seq, status, own_status, duration_ms,
         is_called and not is_inherited and not is_recovered as is_own,
         case when is_called and not is_inherited then called_at else own_at end as "at"
     from call_outcomes

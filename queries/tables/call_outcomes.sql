@@ -2,7 +2,8 @@
 -- grain: one row per tool call, and per answered call_id whose call is absent
 -- needs: calls, answering_results, numbered_results
 -- Of several results of a call the last that is no repair counts, else the last repair; the columns own_* are of
--- the one that counts among the session's own results.
+-- the one that counts among the session's own results. A repair is no answer: it came when the session was resumed,
+-- however much later, so such a call has no duration_ms.
 with answers as not materialized (
     select
         source_key, source_id, session_id, call_id, 1::bigint as call_number, line, seq, "at", status, error_name, error_code,
@@ -50,6 +51,7 @@ select
     c.line, c.seq, c."at" as called_at, c.turn, c.step, c.name, c.arguments, c.arguments_sha256, c.model,
     c.is_inherited, c.is_recovered,
     a.line as result_line, a.seq as result_seq, a."at" as result_at, a.status, a.error_name, a.error_code,
+    case when a.status <> 'interrupted' then elapsed_ms(c."at", a."at") end as duration_ms,
     a.result_chars, a.exit_code, a.own_line, a.own_seq, a.own_at, a.own_status, a.own_error_name, a.own_error_code
 from calls as c
 full join answers as a

@@ -1,8 +1,11 @@
 -- doc: Sessions, each from the one file that counts for it.
 -- grain: one row per session
--- needs: source_status
+-- needs: source_status, stored.sources
 with recursive counted as (
-    select * from source_status where is_counted and kind <> 'cassette' and session_id is not null
+    select s.*, f.title
+    from source_status as s
+    inner join stored.sources as f on f.source_key = s.source_key
+    where s.is_counted and s.kind <> 'cassette' and s.session_id is not null
 ),
 
 -- Fixtures may share an id, also with a session: of the links of a kind each id is one.

@@ -3,7 +3,7 @@
 -- needs: stored.sources
 -- A session counts once. Of several files that hold it the one on disk comes before a remembered one, the
 -- higher generation before the lower, the longer copy before the shorter, then the root first given.
--- Copies are few: only they need to be sorted.
+-- Copies are few: only they need to be sorted. The rows are kept in catalogs: titles, which are content, stay out.
 with several as (
     select session_id
     from stored.sources
@@ -28,7 +28,7 @@ elected as (
 )
 
 select
-    s.* exclude (state, message, code, resume),
+    s.* exclude (state, message, code, resume, title),
     s.code as state_code,
     case
         when s.state not in ('ok', 'partial') or coalesce(e.place, 1) = 1 then s.state

@@ -2,6 +2,8 @@
 -- grain: one row per step with own events; step is null for replies outside of steps
 -- needs: reply_chunks, own_events, own_facts, own_messages
 -- An attempt is a request that came to nothing; of formats 0 and 1 it is known where its stream ended in an error.
+-- duration_ms is up to the step's end, tool_ms from its reply to there. What was open when a session was killed is closed
+-- when it is resumed, all within a moment: a step that ends less than a second before such an end of its turn has neither.
 with requests as not materialized (
     select
         source_key, turn, step, "at",
@@ -50,6 +52,20 @@ requested as (
         count(*) filter (type = 'attempt') as attempts
     from requests
     group by source_key, turn, step
+),
+
+-- Turns that were closed by a repair.
+repaired as (
+    select source_key, turn, max("at") - to_seconds(1) as closed_from
+    from own_facts
+    where type = 'turn/end' and outcome = 'interrupted'
+    group by source_key, turn
+),
+
+steps as (
+    select k.*, coalesce(k.ended_at >= p.closed_from, false) as is_repaired
+    from steps_known as k
+    left join repaired as p on p.source_key = k.source_key and p.turn is not distinct from k.turn
 )
 
 select
@@ -57,11 +73,13 @@ select
     coalesce(k.turn, r.turn) as turn,
     coalesce(k.step, r.step) as step,
     k.line, k.started_at, k.ended_at, k.replied_at, k.first_chunk_at, r.retried_at, k.requested_calls,
+    case when not k.is_repaired then elapsed_ms(k.started_at, k.ended_at) end as duration_ms,
+    case when not k.is_repaired and k.requested_calls > 0 then elapsed_ms(k.replied_at, k.ended_at) end as tool_ms,
     coalesce(k.is_interrupted, false) as is_interrupted,
     coalesce(k.replies, 0) as replies,
     coalesce(r.retries, 0) as retries,
     coalesce(r.attempts, 0) as attempts
-from steps_known as k
+from steps as k
 full join requested as r
     on r.source_key = k.source_key
     and r.turn is not distinct from k.turn

@@ -32,7 +32,7 @@ own_turns as materialized (
         t.starts > 0 or t.ends > 0 or t.retries > 0 or t.attempts > 0 as is_shown,
         coalesce(t.started_at, t.ended_at) as "at",
         t.ending.outcome as status,
-        elapsed_ms(t.started_at, t.ended_at) as duration_ms,
+        t.duration_ms,
         elapsed_ms(t.started_at, r.first_chunk_at) as first_token_ms,
         t.starts, t.retries, t.attempts
     from (select s.source_id, t.* from turn_times as t inner join source_status as s using (source_key)) as t
@@ -44,7 +44,7 @@ session_models as (select source_id, arg_min(model, first_line) as model from ow
 tool_use as (
     select
         source_id, model, name as tool, is_called and not is_inherited and not is_recovered as is_own_call,
-        called_at, result_at, own_status
+        called_at, result_at, own_status, duration_ms
     from call_outcomes
 ),
 
@@ -67,7 +67,7 @@ things as (
         case when t.is_own_call then 'tool call' else 'tool result' end as kind, t.source_id,
         case when t.is_own_call then t.called_at else t.result_at end as "at", t.model, t.tool,
         coalesce(t.own_status, 'unanswered') as status,
-        case when t.is_own_call then elapsed_ms(t.called_at, t.result_at) end as duration_ms
+        case when t.is_own_call then t.duration_ms end as duration_ms
     from tool_use as t
     where t.is_own_call or t.own_status is not null
     union all by name

@@ -20,7 +20,7 @@ spent as (
 ),
 
 worked as (
-    select source_key, sum(elapsed_ms(started_at, ended_at))::bigint as turn_ms from turn_times group by source_key
+    select source_key, sum(duration_ms)::bigint as turn_ms from turn_times group by source_key
 ),
 
 own as (

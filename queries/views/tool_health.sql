@@ -5,8 +5,7 @@
 -- interval. Durations are of own answered calls, approval waits included; result_chars are of the results that count.
 with outcomes as not materialized (
     select
-        name, own_status, result_chars, status,
-        elapsed_ms(called_at, result_at) as duration_ms,
+        name, own_status, result_chars, status, duration_ms,
         is_called and not is_inherited and not is_recovered as is_own
     from call_outcomes
 ),

@@ -1,6 +1,6 @@
 -- doc: What each turn used and cost, with its retries, attempts thrown away and compactions, and how it ended.
--- grain: one row per turn with usage or an end; turn is null for calls between turns
--- needs: priced_usage, event_facts
+-- grain: one row per turn with usage, a beginning or an end; turn is null for calls between turns
+-- needs: priced_usage, turn_times, source_status
 -- outcome is the producer's word, null where the turn has no end. Costs leave out calls without a price: unpriced_calls.
 with spent as (
     select
@@ -19,15 +19,10 @@ with spent as (
 ),
 
 stated as (
-    select
-        session_id, source_id, turn,
-        arg_max(outcome, line) filter (type = 'turn/end') as outcome,
-        count(*) filter (type = 'llm/retry') as retries,
-        count(*) filter (type in ('assistant/attempt', 'assistant/chunk')) as attempts
-    from event_facts
-    where type in ('turn/end', 'llm/retry', 'assistant/attempt', 'assistant/chunk')
-        and not is_inherited and not is_recovered
-    group by session_id, source_id, turn
+    select s.session_id, s.source_id, t.turn, t.ending.outcome as outcome, t.retries, t.attempts
+    from turn_times as t
+    inner join source_status as s using (source_key)
+    where t.starts > 0 or t.ends > 0 or t.retries > 0 or t.attempts > 0
 )
 
 select

@@ -2,7 +2,8 @@
 -- grain: one row per turn of a session's own; turn is null for steps outside of turns
 -- needs: turn_times, step_times, own_messages, source_status
 -- outcome, cause and code are the producer's words; outcome is null where the turn has no end: still running, or killed.
--- A turn whose beginning was inherited has no started_at and no starts. first_token_ms is from the turn's start to the
+-- A turn whose beginning was inherited has no started_at and no starts, one that was closed when the session was resumed
+-- after a kill (outcome interrupted) no duration_ms and no other_ms. first_token_ms is from the turn's start to the
 -- first part of its first reply; model_ms and tool_ms are sums over its steps (see steps), other_ms the rest.
 with asked as (
     select source_key, turn, count(*) as human_messages from own_messages where is_human group by source_key, turn
@@ -16,7 +17,7 @@ worked as (
         sum(requested_calls)::bigint as requested_calls,
         min(first_chunk_at) as first_chunk_at,
         sum(elapsed_ms(started_at, replied_at))::bigint as model_ms,
-        sum(case when requested_calls > 0 then elapsed_ms(replied_at, ended_at) end)::bigint as tool_ms,
+        sum(tool_ms)::bigint as tool_ms,
         bool_or(is_interrupted) as is_interrupted
     from step_times
     group by source_key, turn
@@ -24,12 +25,12 @@ worked as (
 
 select
     s.session_id, s.source_id, coalesce(t.turn, w.turn) as turn, t.line, t.started_at, t.ended_at,
-    elapsed_ms(t.started_at, t.ended_at) as duration_ms,
+    t.duration_ms,
     t.ending.outcome as outcome, t.ending.cause as cause, t.ending.code as code,
     t.ending.http_status as http_status,
     elapsed_ms(t.started_at, w.first_chunk_at) as first_token_ms,
     w.model_ms, w.tool_ms,
-    elapsed_ms(t.started_at, t.ended_at) - coalesce(w.model_ms, 0) - coalesce(w.tool_ms, 0) as other_ms,
+    t.duration_ms - coalesce(w.model_ms, 0) - coalesce(w.tool_ms, 0) as other_ms,
     coalesce(t.starts, 0) as starts,
     coalesce(t.ends, 0) as ends,
     coalesce(w.steps, 0) as steps,

@@ -128,8 +128,11 @@ def test_it_names_the_parameters_it_takes(query: Query) -> None:
 
 
 def test_no_query_takes_part_in_the_restriction_by_itself() -> None:
-    """Which files are shown is decided in one place, so that every view shows the same ones."""
-    assert [query.name for query in QUERIES if "stored.sources" in query.needs] == ["source_status"]
+    """Which files are shown is decided in one place, so that every view shows the same ones; only titles,
+    which are content and so not kept there, come from beside it."""
+    asking = {query.name: query for query in QUERIES if "stored.sources" in query.needs}
+    assert [*asking] == ["sessions", "source_status"]
+    assert "source_status" in asking["sessions"].needs
     assert [query.name for query in QUERIES if RESTRICTION in query.params] == []
 
 

@@ -235,6 +235,16 @@ def test_a_period_is_compared_with_itself_and_has_not_moved(lake: Path) -> None:
     assert comparison["days"] == {"then": 18, "now": 18}
 
 
+def test_what_is_not_alike_is_named(lake: Path) -> None:
+    dsh_lake.baseline(lake, until="2026-11-20", time_zone="UTC", save="before")
+    alike = dsh_lake.baseline(lake, compare="before")["comparison"]
+    assert (alike["unlike"], alike["covered_until"]) == ([], "2026-11-20T00:00:00Z")
+    other = dsh_lake.baseline(
+        lake, compare="before", model="deepseek-v4-pro", time_zone="Asia/Tokyo", since="2026-11-10"
+    )["comparison"]
+    assert other["unlike"] == ["model", "time_zone", "period"]
+
+
 def test_after_all_that_was_saved_there_is_nothing_yet(lake: Path) -> None:
     """The end of what was saved is just after its last event, so that nothing is counted on both sides."""
     dsh_lake.baseline(lake, time_zone="UTC", save="all")

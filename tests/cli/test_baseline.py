@@ -51,6 +51,13 @@ def test_a_comparison_in_which_nothing_moved(run: Cli) -> None:
     check("baseline_compare.txt", compared.text)
 
 
+def test_what_is_not_alike_is_said(run: Cli) -> None:
+    run("--until", "2026-11-20", "--save", "before", "--quiet")
+    shown = run("--compare", "before", "--model", "deepseek-v4-pro", "--since", "2026-11-10").text
+    assert "\nnot alike: that was of the model (all)\n" in shown
+    assert "\nnot apart: this period begins before that one, up to 2026-11-20T00:00:00Z, has ended\n" in shown
+
+
 def test_what_moved_is_a_finding_in_every_format(run: Cli, demo: DemoLake) -> None:
     run("--until", "2026-11-20", "--save", "before", "--quiet")
     path = demo.lake / "baselines" / "before.json"

@@ -36,13 +36,47 @@ def test_a_call_is_of_the_model_of_the_last_reply_in_its_step(tmp_path: Path) ->
         logs.call(2, "a"),
         reply(3, 1, "beta"),
         logs.call(4, "b"),
-        step(5, 2),
-        logs.call(6, "c"),
     )
-    assert [(call["call_id"], call["model"]) for call in calls] == [
-        ("a", "alpha"),
-        ("b", "beta"),
-        ("c", None),
+    assert [(call["call_id"], call["model"]) for call in calls] == [("a", "alpha"), ("b", "beta")]
+
+
+def test_a_call_outside_of_the_reply_s_step_has_none(tmp_path: Path) -> None:
+    step_end = logs.event("step/end", 2, {"turn": 1, "step": 1})
+    adrift = logs.event("tool/call", 3, {"callId": "a", "name": "bash", "arguments": "{}"})
+    later = logs.event(
+        "tool/call", 4, {"turn": 1, "step": 2, "callId": "b", "name": "bash", "arguments": "{}"}
+    )
+    calls = rows(tmp_path, "tool_calls", step(0, 1), reply(1, 1, "alpha"), step_end, adrift, later)
+    assert [(call["call_id"], call["step"], call["model"]) for call in calls] == [
+        ("a", None, None),
+        ("b", 2, None),
+    ]
+
+
+def test_a_re_rendering_is_no_reply(tmp_path: Path) -> None:
+    again = logs.event(
+        "assistant/message",
+        2,
+        {
+            "turn": 1,
+            "step": 1,
+            "message": {"role": "assistant", "content": [], "source": {"kind": "model", "model": "beta"}},
+        },
+        surfaceOp={"op": "replace", "startSeq": 1, "endSeq": 1},
+    )
+    calls = rows(tmp_path, "tool_calls", step(0, 1), reply(1, 1, "alpha"), again, logs.call(3, "a"))
+    assert [call["model"] for call in calls] == ["alpha"]
+
+
+def test_a_turn_and_a_failed_attempt_belong_to_the_open_request(tmp_path: Path) -> None:
+    asked = logs.event("request/context", 0, {"provider": "p", "model": "alpha", "contextWindow": 9})
+    began = logs.event("turn/start", 1, {"turn": 1})
+    failed = logs.event("assistant/attempt", 2, {"turn": 1, "step": 1, "stream": []})
+    facts = rows(tmp_path, "event_facts", asked, began, failed)
+    assert [(fact["type"], fact["provider"], fact["model"]) for fact in facts] == [
+        ("request/context", "p", "alpha"),
+        ("turn/start", "p", "alpha"),
+        ("assistant/attempt", "p", "alpha"),
     ]
 
 

@@ -26,6 +26,27 @@ def demo(tmp_path: Path) -> DemoLake:
     return make(tmp_path)
 
 
+def test_a_scan_says_that_prices_cannot_be_used(demo: DemoLake) -> None:
+    (demo.lake / "prices.csv").write_text(f"{HEAD}\nm,,,,,,,USD,1,x,1,own\n")
+    summary = dsh_lake.scan(demo.home, lake=demo.lake)
+    (finding,) = [one for one in summary["findings"] if one["code"] == "prices-unusable"]
+    assert finding["severity"] == "warn"
+    assert finding["path"] == f"{demo.lake / 'prices.csv'}#L2"
+    failed = {
+        check["name"]: check["advice"] for check in dsh_lake.doctor(demo.lake)["checks"] if check["advice"]
+    }
+    assert failed["query"] == failed["catalog"] == "mend or remove the file of prices"
+    (demo.lake / "prices.csv").unlink()
+    summary = dsh_lake.scan(demo.home, lake=demo.lake)
+    assert "prices-unusable" not in {one["code"] for one in summary["findings"]}
+
+
+def test_a_file_of_another_encoding_is_refused(demo: DemoLake) -> None:
+    (demo.lake / "prices.csv").write_text(f"{HEAD}\n", encoding="utf-16")
+    with pytest.raises(BadPrices, match=r"prices\.csv: the file is no UTF-8 text"):
+        prices.of_lake(demo.lake)
+
+
 def test_the_shipped_names_are_those_of_the_published_prices() -> None:
     names = {price.model for price in prices.shipped()}
     assert names == {

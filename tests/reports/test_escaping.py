@@ -33,7 +33,7 @@ from reports.pages import ParsedPage
 EXPECTED_ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "section", "script", "noscript"),
     *("h1", "h2", "h3", "p", "div", "span", "strong", "code", "ul", "li", "dl", "dt", "dd"),
-    *("table", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+    *("table", "thead", "tbody", "tr", "th", "td", "details", "summary", "figure"),
 }
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 

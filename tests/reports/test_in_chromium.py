@@ -36,6 +36,19 @@ def page(
     return path
 
 
+def test_on_paper_nothing_is_folded(page: Path, tab: Browser) -> None:
+    tab.open(page, width=760, media="print", scheme="light")
+    is_open = "[...document.querySelectorAll('details')].map(details => details.open)"
+    assert set(tab.evaluate(is_open)) == {False}
+    tab.evaluate("document.querySelector('details').open = true")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert set(tab.evaluate(is_open)) == {True}
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    first, *others = tab.evaluate(is_open)
+    assert first
+    assert not any(others)
+
+
 @pytest.mark.parametrize(
     ("width", "media", "scheme"),
     [(360, "", "light"), (360, "", "dark"), (993, "", "light"), (1200, "", "dark"), (760, "print", "dark")],

@@ -197,7 +197,7 @@ def test_an_earlier_scan(tmp_path: Path) -> None:
     assert second in page.text
     assert first in page_of(lake, as_of=first).text
     assert page.figures["Cost"] == "\u2013"
-    assert "No price is known for 2 of 2 model calls (90 tokens)" in page.text
+    assert "What 2 of 2 model calls cost is not known (90 tokens;" in page.text
     assert set(page.chart_values) == {"tokens", "cache"}
 
 
