@@ -19,7 +19,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 BATCH_ROWS = 4096
 """Rows that are held at once: with texts of some KiB each, some MiB."""
 
+_INTERRUPT_EVERY_S = 0.05
 _GIVES_ROWS = ("SELECT", "MULTI")  # MULTI is a PIVOT that looks up its columns first.
 _COMPUTE = frozenset(("range", "generate_series", "repeat", "repeat_row", "unnest", "json_each", "json_tree"))
 _DESCRIBE = ("duckdb_", "pragma_")
@@ -272,5 +273,8 @@ def _interruptible(
     try:
         return future.result()
     except KeyboardInterrupt:
-        connection.interrupt()
+        # The engine forgets an interrupt that comes between two of its steps: as it plans, say, before it runs.
+        while not future.done():
+            connection.interrupt()
+            wait([future], timeout=_INTERRUPT_EVERY_S)
         raise

@@ -38,5 +38,8 @@ WORDS = {
     "Unanswered": "No result of the call was recorded.",
     "Likely range": "Where the true error rate lies with 95 % confidence (Wilson's interval): few "
     "calls say little, and give a wide range.",
-    "Lake": "The folder of tables that dsh-lake makes from the records; a scan brings it up to date.",
+    "Workspace": "The folder that a session works in, by the name that DSH keeps it under: dashes stand for "
+    "slashes.",
+    "Provider": "The service that runs a model, and bills for it.",
+    "Lake": "The folder of tables that dsh-lake makes from the records; a scan reads what is new of them into it.",
 }

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pytest
 
 import dsh_lake
 from demo_lake import DemoLake
+from dsh_lake import readonly
 from dsh_lake.errors import DshLakeError, QueryFailed, UsageError
 from dsh_lake.readonly import read_rows
 
@@ -263,11 +265,27 @@ def test_an_open_connection_of_the_same_process_is_not_confined(demo: DemoLake, 
     assert connection.sql(f"from read_csv('{outside / 'secret.csv'}')").fetchall() == [(1,)]
 
 
+ENDLESS = "select count(*) from range(100000000000) t(i) where hash(i) % 7 = 1"
+
+
 def test_an_interrupt_ends_a_query_at_once(demo: DemoLake) -> None:
     before = time.monotonic()
     threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
-        dsh_lake.sql("select count(*) from range(100000000000) t(i) where hash(i) % 7 = 1", demo.lake)
+        dsh_lake.sql(ENDLESS, demo.lake)
+    assert time.monotonic() - before < 5
+
+
+def test_so_does_one_that_comes_before_the_engine_runs_it(demo: DemoLake) -> None:
+    def planned_for_long() -> None:
+        time.sleep(0.7)
+        connection.execute(ENDLESS)
+
+    before = time.monotonic()
+    with dsh_lake.connect(demo.lake) as connection, ThreadPoolExecutor(1) as thread:
+        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            readonly._interruptible(connection, thread, planned_for_long)
     assert time.monotonic() - before < 5
 
 
