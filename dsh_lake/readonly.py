@@ -273,7 +273,7 @@ def _interruptible(
     try:
         return future.result()
     except KeyboardInterrupt:
-        # The engine forgets an interrupt that comes between two of its steps: as it plans, say, before it runs.
+        # The engine forgets an interrupt that comes between two of its steps: as it plans, before it runs.
         while not future.done():
             connection.interrupt()
             wait([future], timeout=_INTERRUPT_EVERY_S)

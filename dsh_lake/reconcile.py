@@ -13,16 +13,16 @@ from datetime import date
 from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 import msgspec
 
 from dsh_lake.connection import connect
 from dsh_lake.engine import run
-from dsh_lake.errors import UnreadableSource, UsageError
+from dsh_lake.errors import UnreadableSource
 from dsh_lake.projections import Projection, cache_path, read_projections
 from dsh_lake.provider_usage import ProviderUsage, read_provider_usage
 from dsh_lake.sources import actual_path
+from dsh_lake.time_zones import check_zone
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,7 +73,7 @@ def reconcile(
         LakeError: there is no lake, or no such scan.
     """
     path = Path(os.path.expanduser(file))
-    _check_zone(time_zone)
+    check_zone(time_zone)
     with connect(lake, as_of=as_of) as connection:
         if path.is_dir():
             result = _against_projections(connection, path, time_zone)
@@ -99,13 +99,6 @@ def reconcile_rows(result: Mapping[str, Any]) -> pa.RecordBatchReader:
     )
     rows = [{**row, "day": row["day"] and date.fromisoformat(row["day"])} for row in result["rows"]]
     return pa.Table.from_pylist(rows, schema=schema).to_reader()
-
-
-def _check_zone(time_zone: str) -> None:
-    try:
-        ZoneInfo(time_zone)
-    except (ValueError, OSError, KeyError) as error:
-        raise UsageError(f"{time_zone!r} is no time zone such as UTC or Asia/Shanghai") from error
 
 
 def _measured(buckets: Mapping[str, Any], measures: Iterable[str]) -> Tokens:

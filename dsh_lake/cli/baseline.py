@@ -17,6 +17,7 @@ from dsh_lake.cli.options import (
     QuietOption,
     RowFormat,
     RowFormatOption,
+    TimeZoneOption,
     VerboseOption,
 )
 from dsh_lake.cli.output import print_document, print_rows, row_format
@@ -87,15 +88,7 @@ def baseline(
             "came after it.",
         ),
     ] = None,
-    time_zone: Annotated[
-        str | None,
-        typer.Option(
-            "--time-zone",
-            metavar="ZONE",
-            show_default=False,
-            help="Where days begin, such as Asia/Shanghai. Default: the zone of this machine.",
-        ),
-    ] = None,
+    time_zone: TimeZoneOption = None,
     lake: LakeOption = None,
     as_of: AsOfOption = None,
     output_format: RowFormatOption = None,

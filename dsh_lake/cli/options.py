@@ -97,6 +97,15 @@ JobsOption = Annotated[
         help="Processes that read. Default: one per processor, up to 4.",
     ),
 ]
+TimeZoneOption = Annotated[
+    str | None,
+    typer.Option(
+        "--time-zone",
+        metavar="ZONE",
+        show_default=False,
+        help="Where days begin, such as Asia/Shanghai. Default: the zone of this machine.",
+    ),
+]
 QuietOption = Annotated[
     bool,
     typer.Option(

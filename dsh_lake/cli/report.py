@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,14 @@ import typer
 
 from dsh_lake.cli.drift_report import drift
 from dsh_lake.cli.narration import narration
-from dsh_lake.cli.options import AsOfOption, LakeOption, QuietOption, RowFormat, VerboseOption
+from dsh_lake.cli.options import (
+    AsOfOption,
+    LakeOption,
+    QuietOption,
+    RowFormat,
+    TimeZoneOption,
+    VerboseOption,
+)
 from dsh_lake.cli.output import stdout_for
 from dsh_lake.errors import UsageError
 from dsh_lake.quantities import counted
@@ -56,6 +64,7 @@ def usage(
             "--titles", show_default=False, help="Show titles of sessions: words of what was asked."
         ),
     ] = False,
+    time_zone: TimeZoneOption = None,
     lake: LakeOption = None,
     as_of: AsOfOption = None,
     quiet: QuietOption = False,
@@ -74,6 +83,9 @@ def usage(
     """
     from dsh_lake.reports.usage import report_usage
 
+    asked = partial(
+        report_usage, lake=lake, as_of=as_of, since=since, until=until, titles=titles, time_zone=time_zone
+    )
     given = [
         (file, chosen)
         for file, chosen in ((html, "html"), (markdown, "markdown"), (output, None))
@@ -83,12 +95,10 @@ def usage(
         raise UsageError("give one of --html, --markdown and -o")
     if not given:
         with stdout_for(RowFormat.MARKDOWN) as sink:
-            report_usage(
-                sink, lake=lake, format="markdown", as_of=as_of, since=since, until=until, titles=titles
-            )
+            asked(sink, format="markdown")
         return
     file, chosen = given[0]
-    made = report_usage(file, lake=lake, format=chosen, as_of=as_of, since=since, until=until, titles=titles)
+    made = asked(file, format=chosen)
     narration.note(f"{counted(made['sessions'], 'session')} on a page of {made['bytes']:,} bytes: {file}")
 
 

@@ -14,6 +14,7 @@ from dsh_lake.reports.html import html
 from dsh_lake.reports.markdown import markdown
 from dsh_lake.reports.usage_facts import usage_facts
 from dsh_lake.reports.usage_page import usage_page
+from dsh_lake.time_zones import check_zone
 
 _WRITERS = {"html": html, "markdown": markdown}
 _SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown"}
@@ -28,6 +29,7 @@ def report_usage(
     since: date | str | None = None,
     until: date | str | None = None,
     titles: bool = False,
+    time_zone: str | None = None,
 ) -> dict[str, Any]:
     """Write a page about usage: tokens and cost by day, cache, models, tools, sessions, what could not be
     read.
@@ -41,12 +43,12 @@ def report_usage(
             needs ``format``.
         lake: folder of the lake; by default ``$DSH_LAKE``, else below the user's data directory.
         format: ``html``, which needs the extra ``report``, or ``markdown``, which needs nothing and has
-        tables
-            in the place of charts; by default what the name of the file says.
+            tables in the place of charts; by default what the name of the file says.
         as_of: ``scan_id`` of an earlier scan.
-        since: first day of the period, as a date or YYYY-MM-DD, in the machine's time zone.
+        since: first day of the period, as a date or YYYY-MM-DD.
         until: first day after the period.
         titles: show the titles of sessions, which hold words of prompts.
+        time_zone: where days begin, such as ``Asia/Shanghai``; by default the zone of the machine.
 
     Returns:
         ``output`` (None for an open file), ``format``, ``bytes``, ``scan_id``, ``sessions`` (of the period),
@@ -54,7 +56,7 @@ def report_usage(
 
     Raises:
         MissingExtra: HTML is asked for without the extra ``report``.
-        UsageError: format or period make no sense, or the output lies in the lake.
+        UsageError: format, period or time zone make no sense, or the output lies in the lake.
         LakeError: there is no lake, or no such scan.
         BadPrices: the lake's ``prices.csv`` cannot be used.
         OSError: the output cannot be written.
@@ -63,8 +65,12 @@ def report_usage(
     first, end = _day(since, "since"), _day(until, "until")
     if first is not None and end is not None and first >= end:
         raise UsageError(f"the period from {first} up to {end} has no days")
+    if time_zone is not None:
+        check_zone(time_zone)
     source = Lake(lake if lake is not None else default_lake())
     with connect(source.path, as_of=as_of) as connection:
+        if time_zone is not None:
+            connection.execute("set variable time_zone = ?", [time_zone])
         facts = usage_facts(connection, str(source.path), first, end)
     page = usage_page(facts, with_titles=titles)
     text = _WRITERS[chosen](page).encode("utf-8")

@@ -41,5 +41,6 @@ WORDS = {
     "Workspace": "The folder that a session works in, by the name that DSH keeps it under: dashes stand for "
     "slashes.",
     "Provider": "The service that runs a model, and bills for it.",
-    "Lake": "The folder of tables that dsh-lake makes from the records; a scan reads what is new of them into it.",
+    "Lake": "The folder of tables that dsh-lake makes from the records; a scan reads what is new of them "
+    "into it.",
 }

@@ -212,10 +212,18 @@ def test_days_are_those_of_the_machines_zone(tmp_path: Path, monkeypatch: pytest
     for zone, day in (("UTC", utc_day), ("America/New_York", utc_day - timedelta(days=1))):
         monkeypatch.setenv("TZ", zone)
         page = page_of(tmp_path / "lake")
+        monkeypatch.delenv("TZ")
+        assert page_of(tmp_path / "lake", time_zone=zone).chart_values == page.chart_values
+        monkeypatch.setenv("TZ", zone)
         assert {value["day"] for value in page.chart_values["tokens"]} == {str(day)}
         assert f"time zone {zone}" in page.text
         (row,) = page_of(tmp_path / "lake", since=day, until=day + timedelta(days=1)).table("began", "turns")
         assert row["began"].startswith(str(day))
+
+
+def test_a_zone_that_is_none_is_refused(demo: DemoLake) -> None:
+    with pytest.raises(UsageError, match="'Mars/Olympus' is no time zone"):
+        page_of(demo.lake, time_zone="Mars/Olympus")
 
 
 def test_many_sessions_and_tools_do_not_make_a_large_page(tmp_path: Path) -> None:
