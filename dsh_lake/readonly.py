@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BATCH_ROWS = 4096
 """Rows that are held at once: with texts of some KiB each, some MiB."""
 
-_INTERRUPT_EVERY_S = 0.05
+_LOOK_UP_EVERY_S = 0.05
 _GIVES_ROWS = ("SELECT", "MULTI")  # MULTI is a PIVOT that looks up its columns first.
 _COMPUTE = frozenset(("range", "generate_series", "repeat", "repeat_row", "unnest", "json_each", "json_tree"))
 _DESCRIBE = ("duckdb_", "pragma_")
@@ -271,10 +271,13 @@ def _interruptible(
     """Call the engine on another thread, so that an interrupt reaches this one at once."""
     future = thread.submit(function)
     try:
-        return future.result()
+        # Not one long wait: after polars has been at work signals no longer end one.
+        while not future.done():
+            wait([future], timeout=_LOOK_UP_EVERY_S)
     except KeyboardInterrupt:
         # The engine forgets an interrupt that comes between two of its steps: as it plans, before it runs.
         while not future.done():
             connection.interrupt()
-            wait([future], timeout=_INTERRUPT_EVERY_S)
+            wait([future], timeout=_LOOK_UP_EVERY_S)
         raise
+    return future.result()

@@ -276,6 +276,16 @@ def test_an_interrupt_ends_a_query_at_once(demo: DemoLake) -> None:
     assert time.monotonic() - before < 5
 
 
+def test_also_where_signals_end_no_wait(demo: DemoLake) -> None:
+    """As polars leaves them."""
+    handler = signal.getsignal(signal.SIGINT)
+    signal.siginterrupt(signal.SIGINT, False)
+    try:
+        test_an_interrupt_ends_a_query_at_once(demo)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
 def test_so_does_one_that_comes_before_the_engine_runs_it(demo: DemoLake) -> None:
     def planned_for_long() -> None:
         time.sleep(0.7)
