@@ -9,8 +9,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,16 @@ from dsh_lake.definitions import (
     fill_kept,
     stored_query,
 )
-from dsh_lake.engine import ENGINE_VERSION, Connection, connect_catalog, fetch_rows, open_engine, quoted
-from dsh_lake.errors import BadPrices, QueryFailed
+from dsh_lake.engine import (
+    ENGINE_VERSION,
+    Connection,
+    connect_catalog,
+    fetch_rows,
+    open_engine,
+    quoted,
+    refusals,
+)
+from dsh_lake.errors import BadPrices, LakeError, QueryFailed
 from dsh_lake.schemas import STORED
 
 
@@ -49,12 +57,20 @@ class CatalogBuilder:
         files: the Parquet files of every stored table.
         previous: an earlier catalog. One of the same files is taken over as it is, no other: rows that are
             replaced stay readable in the free space of the file that held them.
+
+    Raises:
+        LakeError: there is no room for it, here or when it is finished.
     """
 
     def __init__(self, path: Path, files: Mapping[str, Sequence[str]], previous: Path | None = None) -> None:
         self._path = path
         self._unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._unfinished.unlink(missing_ok=True)
+        self.price_fault: BadPrices | None = None
+        with _writing(path.parent):
+            self._begin(files, previous)
+
+    def _begin(self, files: Mapping[str, Sequence[str]], previous: Path | None) -> None:
         digest = assets_digest()
         before = _info_of(previous) if previous is not None else {}
         known = before.get("files", {})
@@ -69,7 +85,6 @@ class CatalogBuilder:
         else:
             self.connection = _open_template(digest, self._unfinished)
         self._replace(files, known if self.is_copy else {})
-        self.price_fault: BadPrices | None = None
         self._keep_prices()
         self._files = dict(files)
         self._assets = digest
@@ -94,15 +109,18 @@ class CatalogBuilder:
 
     def finish(self, files: Mapping[str, Sequence[str]], about: Mapping[str, Any]) -> None:
         """Close the catalog over ``files`` and put it in its place; ``about`` is kept in it."""
-        self._replace(files, self._files)
         info = {
             **about,
             "assets": self._assets,
             "files": {name: list(paths) for name, paths in files.items()},
         }
         query = f"select {quoted(json.dumps(info))} as info"
-        self.connection.execute(f"create or replace view stored.catalog_info as {query}")
-        self.connection.close()
+        with _writing(self._path.parent):
+            self._replace(files, self._files)
+            self.connection.execute(f"create or replace view stored.catalog_info as {query}")
+            # To close does so too, but says nothing where it fails.
+            self.connection.execute("checkpoint")
+            self.connection.close()
         self._unfinished.chmod(0o600)
         self._unfinished.replace(self._path)
 
@@ -110,6 +128,17 @@ class CatalogBuilder:
         """Close and remove what was made."""
         self.connection.close()
         self._unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writing(lake: Path) -> Iterator[None]:
+    """What the engine cannot write is an error of the lake, for the reason that the system gives."""
+    try:
+        with refusals():
+            yield
+    except QueryFailed as error:
+        reason = str(error).splitlines()[0].rpartition(": ")[2]
+        raise LakeError(f"{lake}: the lake cannot be written: {reason}") from error
 
 
 def _open_template(assets: str, path: Path) -> Connection:

@@ -6,8 +6,8 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +128,15 @@ def fetch_rows(
         relation = run(connection, query, parameters)
         names = relation.columns
         return [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
+    except duckdb.Error as error:
+        raise QueryFailed(str(error)) from error
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What the engine refuses within is a QueryFailed."""
+    try:
+        yield
     except duckdb.Error as error:
         raise QueryFailed(str(error)) from error
 
