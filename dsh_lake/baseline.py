@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dsh_lake import saved_baselines
 from dsh_lake.connection import connect
-from dsh_lake.engine import fetch_rows, keep
+from dsh_lake.engine import fetch_rows, keep, set_variable
 from dsh_lake.errors import QueryFailed, UsageError
 from dsh_lake.lake import Lake, default_lake
 from dsh_lake.shifts import shifts
@@ -99,7 +99,7 @@ def baseline(
             if workspace is None and model is None:
                 workspace, model = saved["workspace"], saved["model"]
             since = since if since is not None else saved["covered_until"]
-        _set(connection, "time_zone", time_zone)
+        set_variable(connection, "time_zone", time_zone)
         selection = _selected(connection, since, until, workspace, model)
         result = _measured(connection, selection, by)
         days = _whole_days(connection, result) if save is not None or saved is not None else []
@@ -150,9 +150,9 @@ def _selected(
         raise UsageError(f"nothing lies between since {_iso(begin)} and until {_iso(end)}")
     selection = _Selection(begin, end, _workspace(connection, workspace), _model(connection, model))
     for name in ("since", "until"):
-        _set(connection, name, _iso(getattr(selection, name)))
-    _set(connection, "workspace", selection.workspace)
-    _set(connection, "model", selection.model)
+        set_variable(connection, name, _iso(getattr(selection, name)))
+    set_variable(connection, "workspace", selection.workspace)
+    set_variable(connection, "model", selection.model)
     return selection
 
 
@@ -235,7 +235,7 @@ def _measured(connection: Connection, selection: _Selection, by: str | None) -> 
 
 
 def _groups(connection: Connection, by: str) -> list[dict[str, Any]]:
-    _set(connection, "grain", by)
+    set_variable(connection, "grain", by)
     return [{by: row.pop("key"), **_spelled(row)} for row in fetch_rows(connection, "from baseline_groups")]
 
 
@@ -257,11 +257,6 @@ def _whole_days(connection: Connection, result: Mapping[str, Any]) -> list[dict[
         and (end is None or day["day"] < end)
         and day["day"] != scanned
     ]
-
-
-def _set(connection: Connection, name: str, value: str | None) -> None:
-    if value is not None:
-        connection.execute(f"set variable {name} = ?", [value])
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -14,7 +14,7 @@ import msgspec
 
 from dsh_lake import sqlassets
 from dsh_lake.connection import connect
-from dsh_lake.engine import fetch_rows, run
+from dsh_lake.engine import fetch_rows, run, set_variable
 from dsh_lake.projections import read_projections
 
 if TYPE_CHECKING:
@@ -93,4 +93,4 @@ def _tell_projections(connection: Connection) -> None:
     """Give the connection what DSH says of the sessions that count, for the check that compares."""
     logs = run(connection, "select source_id, path from sources where is_counted and kind = 'session'")
     projections = msgspec.json.encode(list(read_projections(logs.fetchall()))).decode()
-    connection.execute("set variable projections = ?", [projections])
+    set_variable(connection, "projections", projections)

@@ -132,6 +132,12 @@ def fetch_rows(
         raise QueryFailed(str(error)) from error
 
 
+def set_variable(connection: Connection, name: str, value: str | None) -> None:
+    """Set a variable that queries read; with None it stays what it is."""
+    if value is not None:
+        connection.execute(f"set variable {name} = ?", [value])
+
+
 @contextmanager
 def refusals() -> Iterator[None]:
     """What the engine refuses within is a QueryFailed."""

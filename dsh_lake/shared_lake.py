@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from dsh_lake import prices
 from dsh_lake.definitions import StoredTables
-from dsh_lake.engine import Connection, run
+from dsh_lake.engine import Connection, run, set_variable
 from dsh_lake.errors import LakeError, UsageError
 from dsh_lake.ingest.parts import Part, part_files
 from dsh_lake.lake import Lake, Snapshot, Writer
@@ -148,7 +148,7 @@ class _Masks:
             for kind, listed in DATA_MEMBERS.items()
         )
         salted = "sha256(getvariable('salt') || {})".format
-        connection.execute("set variable salt = ?", [self._salt])
+        set_variable(connection, "salt", self._salt)
         for signature, body in (
             ("hashed(x)", f"left({salted(salted('x'))}, {_DIGITS})"),
             ("masked(x)", "length(x) || ':' || hashed(x)"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from dsh_lake.cli.layout import NOTHING, Column, table
@@ -161,7 +160,7 @@ def _comparison(comparison: Row, width: int | None) -> list[str]:
     return [
         f"against {comparison['name']}, saved {comparison['saved_at']}: "
         f"{counted(days['then'], 'whole day')} then, {days['now']:,} now",
-        *map(partial(_unlike, comparison), comparison["unlike"]),
+        *(_unlike(comparison, word) for word in comparison["unlike"]),
         "",
         *table(columns, width),
         "",

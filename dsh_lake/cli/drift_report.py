@@ -55,8 +55,8 @@ def drift(
 ) -> int:
     """Write a page about drift: what broke, since when, and every difference side by side.
 
-    It ends as `dsh-lake fixtures drift` does. A page needs the extra
-    report (see `dsh-lake report usage --help`).
+    It ends as `dsh-lake fixtures drift` does. A page needs the extra report: see
+    `dsh-lake report usage --help`.
 
     \b
     Examples:

@@ -7,6 +7,7 @@ from datetime import date
 from typing import IO, Any
 
 from dsh_lake.connection import connect
+from dsh_lake.engine import set_variable
 from dsh_lake.errors import UsageError
 from dsh_lake.export import opened_privately
 from dsh_lake.lake import Lake, default_lake
@@ -69,8 +70,7 @@ def report_usage(
         check_zone(time_zone)
     source = Lake(lake if lake is not None else default_lake())
     with connect(source.path, as_of=as_of) as connection:
-        if time_zone is not None:
-            connection.execute("set variable time_zone = ?", [time_zone])
+        set_variable(connection, "time_zone", time_zone)
         facts = usage_facts(connection, str(source.path), first, end)
     page = usage_page(facts, with_titles=titles)
     text = _WRITERS[chosen](page).encode("utf-8")

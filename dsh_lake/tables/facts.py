@@ -54,7 +54,8 @@ def _error_code(error: object) -> str | None:
 
 
 def _turn_start(record: Place) -> Facts:
-    """Nothing but that it began: with the row of its end all of a turn is found in one small table."""
+    """Nothing but that it began: with the row of its end all of a turn is found in one small table. The
+    reader adds whom the open request asks."""
     return {}
 
 

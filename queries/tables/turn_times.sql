@@ -1,8 +1,9 @@
 -- doc: When each own turn began and ended, how, and what its events state.
 -- grain: one row per turn that begins, ends or states something; turn is null for what is stated outside of turns
 -- needs: own_facts
--- What lies in the steps of a turn is in step_times. asked_model is the first that was asked, else that of the
--- request that was open when it began. A turn that was closed when a killed session was resumed (outcome interrupted) has no duration_ms.
+-- Approvals, compactions and requests by themselves make no turn: is_turn is false. What lies in the steps of a turn is in
+-- step_times. asked_model is the first that was asked, else that of the request that was open when the turn began. A turn
+-- that was closed when a killed session was resumed (outcome interrupted) has no duration_ms.
 with turns as (
     select
         source_key, turn,
@@ -33,5 +34,6 @@ with turns as (
 
 select
     *,
+    starts > 0 or ends > 0 or retries > 0 or attempts > 0 as is_turn,
     case when ending.outcome is distinct from 'interrupted' then elapsed_ms(started_at, ended_at) end as duration_ms
 from turns

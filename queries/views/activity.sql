@@ -29,7 +29,7 @@ own_turns as materialized (
         coalesce(t.turn, r.turn) as turn,
         coalesce(t.first_line, r.first_line) as first_line,
         coalesce(r.model, t.asked_model) as model,
-        t.starts > 0 or t.ends > 0 or t.retries > 0 or t.attempts > 0 as is_shown,
+        t.is_turn,
         coalesce(t.started_at, t.ended_at) as "at",
         t.ending.outcome as status,
         t.duration_ms,
@@ -56,7 +56,7 @@ things as (
     select
         'turn' as kind, source_id, "at", model, status, duration_ms, first_token_ms, starts, retries, attempts
     from own_turns
-    where is_shown
+    where is_turn
     union all by name
     select 'human message' as kind, h.source_id, h."at", t.model
     from own_messages as h

@@ -22,7 +22,7 @@ stated as (
     select s.session_id, s.source_id, t.turn, t.ending.outcome as outcome, t.retries, t.attempts
     from turn_times as t
     inner join source_status as s using (source_key)
-    where t.starts > 0 or t.ends > 0 or t.retries > 0 or t.attempts > 0
+    where t.is_turn
 )
 
 select
